@@ -1,0 +1,1 @@
+"""Everything that moves data: from Kafka, through the state store, to Kafka."""

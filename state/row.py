@@ -1,0 +1,136 @@
+"""The columns of a schedule: their names, their Arrow types and the values they may take."""
+
+from enum import StrEnum
+
+import pyarrow as pa
+
+# Who it is. An identity is the source topic, a NUL byte and the record key; a version of it is one
+# record on the source topic, named by its coordinates.
+IDENTITY = "identity"
+HASH = "hash"  # crc32 of the identity; its remainder by the number of lanes is the lane
+SOURCE_TOPIC = "source_topic"
+SOURCE_PARTITION = "source_partition"
+SOURCE_OFFSET = "source_offset"
+SOURCE_TIMESTAMP = "source_timestamp"
+KEY = "key"
+KIND = "kind"
+
+# What goes out, where and when. All times are microseconds since the epoch, in UTC.
+OUTPUT_TOPIC = "output_topic"
+OUTPUT_PARTITION = "output_partition"
+OUTPUT_KEY = "output_key"
+PAYLOAD = "payload"
+HEADERS = "headers"
+DUE = "due"
+
+# What became of it.
+STATUS = "status"
+CLAIM = "claim"  # the batch that claimed the row for release
+ATTEMPT = "attempt"
+REASON = "reason"
+DETAIL = "detail"
+PUBLISHED_PARTITION = "published_partition"
+PUBLISHED_OFFSET = "published_offset"
+PUBLISHED_AT = "published_at"
+BATCH = "batch"  # the batch that last changed the row
+CHANGED_AT = "changed_at"
+
+# What a micro-batch says of it.
+ENTRY = "entry"
+SUPERSEDED = "superseded"  # older puts of the same identity in the same batch
+BATCH_TIME = "batch_time"
+
+
+class Status(StrEnum):
+    """Where a schedule is in its life; all but the first two are final."""
+
+    PENDING = "pending"
+    CLAIMED = "claimed"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    REPLACED = "replaced"
+    EXPIRED = "expired"
+    DEAD = "dead"
+
+
+LIVE = frozenset({Status.PENDING, Status.CLAIMED})
+CLOSED = frozenset(set(Status) - LIVE)
+
+
+class Kind(StrEnum):
+    """What a row stands for: a message somebody scheduled, or a record that was refused."""
+
+    MESSAGE = "message"
+    REJECTION = "rejection"  # its payload is a dead letter; it was never accepted
+
+
+class Entry(StrEnum):
+    """What a line of a micro-batch, or of the changelog, does to the identity it names."""
+
+    PUT = "put"  # a new version, pending
+    CANCEL = "cancel"  # withdraws whatever is pending
+    REJECT = "reject"  # a refused record, to be published as a dead letter
+    NOTE = "note"  # a decision of the outbox, read back from the internal topic
+    CLOCK = "clock"  # nothing but the time of the batch
+    CLAIM = "claim"  # the row goes to the outbox (of a version not seen before: put and claim)
+    OUTCOME = "outcome"  # the row ends, or goes back to pending
+
+
+HEADERS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+
+VERSION_FIELDS = [
+    pa.field(IDENTITY, pa.binary()),
+    pa.field(SOURCE_TOPIC, pa.string()),
+    pa.field(SOURCE_PARTITION, pa.int32()),
+    pa.field(SOURCE_OFFSET, pa.int64()),
+    pa.field(SOURCE_TIMESTAMP, pa.int64()),
+]
+
+CONTENT_FIELDS = [
+    pa.field(HASH, pa.int64()),
+    pa.field(KEY, pa.binary()),
+    pa.field(KIND, pa.string()),
+    pa.field(OUTPUT_TOPIC, pa.string()),
+    pa.field(OUTPUT_PARTITION, pa.int32()),
+    pa.field(OUTPUT_KEY, pa.binary()),
+    pa.field(PAYLOAD, pa.binary()),
+    pa.field(HEADERS, HEADERS_TYPE),
+    pa.field(DUE, pa.int64()),
+]
+
+OUTCOME_FIELDS = [
+    pa.field(STATUS, pa.string()),
+    pa.field(ATTEMPT, pa.int32()),
+    pa.field(REASON, pa.string()),
+    pa.field(DETAIL, pa.string()),
+    pa.field(PUBLISHED_PARTITION, pa.int32()),
+    pa.field(PUBLISHED_OFFSET, pa.int64()),
+    pa.field(PUBLISHED_AT, pa.int64()),
+]
+
+# One row of the state table.
+ROW = pa.schema(
+    [
+        *VERSION_FIELDS,
+        *CONTENT_FIELDS,
+        *OUTCOME_FIELDS,
+        pa.field(CLAIM, pa.int64()),
+        pa.field(BATCH, pa.int64()),
+        pa.field(CHANGED_AT, pa.int64()),
+    ]
+)
+
+# What the topology hands to the store: puts, cancels and rejections, newest per identity.
+COMMANDS = pa.schema(
+    [
+        pa.field(ENTRY, pa.string()),
+        *VERSION_FIELDS,
+        *CONTENT_FIELDS,
+        pa.field(REASON, pa.string()),
+        pa.field(DETAIL, pa.string()),
+        pa.field(SUPERSEDED, pa.int32()),
+    ]
+)
+
+# What the outbox reports. A status of pending puts the row back (its due is then DUE).
+OUTCOMES = pa.schema([*VERSION_FIELDS, *OUTCOME_FIELDS, pa.field(DUE, pa.int64())])
