@@ -21,10 +21,10 @@ batch's number:
   any other closed version stays as it is.
 - Then *claim*: of all pending versions with due <= ``claim_until``, those with the least due, at
   most ``claim_limit``, become claimed by this batch. They are returned as full rows, ordered by
-  due, and they are in the same commit. A version is claimed by one batch only, until it is put back.
+  due, and they are in the same commit. A version is claimed by one batch only, until put back.
 
-Nothing is forgotten before ``commit`` or ``settle`` returned and everything is remembered after, also
-through kill -9. A store opened again knows everything from its tables alone.
+When ``commit`` or ``settle`` has returned, what it said is remembered, also through kill -9. A
+store opened again knows everything from its tables alone.
 """
 
 from dataclasses import dataclass
