@@ -1,0 +1,118 @@
+"""The blocks of the configuration that say what flows from where to where, and how."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from pipeline.config.kafka_block import Options
+from pipeline.config.topics import checked_pattern, checked_topic
+from state.duration import Duration
+from state.settings import SECOND, Block
+
+MILLISECOND = SECOND // 1_000
+
+Topic = Annotated[str, AfterValidator(checked_topic)]
+Pattern = Annotated[str, AfterValidator(checked_pattern)]
+
+
+class SourceSettings(Block):
+    """One topic that schedules are read from."""
+
+    topic: Topic = Field(description="the topic to read")
+    dialect: Literal["cloudevents"] = Field("cloudevents", description="the format of its records")
+
+
+class OutputSettings(Block):
+    """Which topics schedules may publish to."""
+
+    allow: list[Pattern] = Field(
+        default_factory=list,
+        description="topic names, or patterns with * and ?; the job refuses to start with none",
+    )
+
+
+class DeadLetterSettings(Block):
+    """Where records go that cannot be accepted or published."""
+
+    topic: Topic = Field("duestream.dead-letters", description="topic of the dead letters")
+
+
+class InternalSettings(Block):
+    """The topic the job keeps for itself."""
+
+    topic: Topic | None = Field(
+        None, description="null: duestream.NAME.internal, with the job's name"
+    )
+    replication_factor: int | None = Field(
+        None,
+        ge=1,
+        description="copies kept of it when the job creates it; null: as the broker does",
+    )
+
+
+class PipelineSettings(Block):
+    """How the stream runs."""
+
+    checkpoint: str | None = Field(
+        None, description="folder or URI for Spark's checkpoint; must be durable"
+    )
+    trigger_interval: Duration = Field(
+        SECOND, ge=0, description="time from one micro-batch to the next"
+    )
+    max_offsets_per_trigger: int = Field(
+        100_000, ge=1, description="records taken in one micro-batch at most"
+    )
+    starting_offsets: Literal["earliest", "latest"] = Field(
+        "earliest", description="where a new job begins to read"
+    )
+
+
+class PublishSettings(Block):
+    """How due messages are published."""
+
+    guarantee: Literal["exactly_once", "at_least_once"] = Field(
+        "exactly_once", description="at_least_once: for brokers without transactions"
+    )
+    lanes: int = Field(
+        4, ge=1, le=64, description="producers side by side; order is kept within a lane"
+    )
+    lookahead_min: Duration = Field(
+        1500 * MILLISECOND, description="claim at least this far ahead of the due instant"
+    )
+    lookahead_max: Duration = Field(
+        30 * SECOND, description="... and at most this far, when micro-batches take long"
+    )
+    flush_interval: Duration = Field(
+        5 * MILLISECOND, ge=MILLISECOND, description="how often a lane looks for due messages"
+    )
+    claim_limit: int = Field(
+        50_000, ge=1, description="messages claimed in one micro-batch at most"
+    )
+    transaction_timeout: Duration = Field(
+        60 * SECOND, ge=SECOND, description="the broker aborts a transaction open for longer"
+    )
+    fire_id_header: bool = Field(
+        False, description="add the fire id to each message; at_least_once always adds it"
+    )
+
+
+class LimitSettings(Block):
+    """What is too large to be accepted."""
+
+    max_payload_bytes: int = Field(1_000_000, ge=1, description="largest payload")
+    max_key_bytes: int = Field(65_536, ge=1, description="largest key")
+
+
+class SparkSettings(Block):
+    """The Spark session, where the job starts one of its own."""
+
+    master: str | None = Field(None, description="null: what spark-submit says, else local[*]")
+    options: Options = Field(default_factory=dict, description="passed to the session's builder")
+
+
+class LogSettings(Block):
+    """What the job tells while it runs."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="the least important line that is logged"
+    )

@@ -1,0 +1,36 @@
+"""Reads the settings that command-line flags give."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pipeline.config.nearest import did_you_mean
+from pipeline.config.problems import Problem
+from pipeline.config.texts import KNOWN, find, plant
+from state.errors import ConfigError
+
+
+def parse_flags(assignments: Iterable[str]) -> dict[str, object]:
+    """Read ``path.to.setting=value`` texts; the last one for a path counts."""
+    flags: dict[str, object] = {}
+    for assignment in assignments:
+        path, sign, value = assignment.partition("=")
+        if not sign:
+            raise ConfigError(f"--set {path}: has no value; write --set {path}=VALUE")
+        flags[path.strip()] = value
+    return flags
+
+
+def from_flags(flags: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the settings given by path as a tree, and what is wrong with them."""
+    tree: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for path, value in flags.items():
+        place = find(path)
+        if place is None:
+            problems.append(Problem(path, f"unknown setting; {did_you_mean(path, KNOWN)}"))
+            continue
+        try:
+            plant(tree, place, value)
+        except ValueError as error:
+            problems.append(Problem(path, str(error)))
+    return tree, problems

@@ -1,0 +1,54 @@
+"""All settings of a job, as one value that cannot change."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from pipeline.config.blocks import (
+    DeadLetterSettings,
+    InternalSettings,
+    LimitSettings,
+    LogSettings,
+    OutputSettings,
+    PipelineSettings,
+    PublishSettings,
+    SourceSettings,
+    SparkSettings,
+)
+from pipeline.config.kafka_block import KafkaSettings
+from pipeline.config.topics import checked_topic
+from state.settings import Block, StateSettings
+
+DEFAULT_SOURCE = SourceSettings(topic="duestream.schedules")
+
+
+class Settings(Block):
+    """The whole configuration; pipeline.config.load reads and checks it."""
+
+    name: Annotated[str, AfterValidator(checked_topic)] = Field(
+        "duestream", description="names the job: its transactions, groups and internal topic"
+    )
+    kafka: KafkaSettings = KafkaSettings()
+    sources: list[SourceSettings] = Field(
+        [DEFAULT_SOURCE], min_length=1, description="the topics that schedules are read from"
+    )
+    outputs: OutputSettings = OutputSettings()
+    dead_letter: DeadLetterSettings = DeadLetterSettings()
+    internal: InternalSettings = InternalSettings()
+    pipeline: PipelineSettings = PipelineSettings()
+    publish: PublishSettings = PublishSettings()
+    limits: LimitSettings = LimitSettings()
+    state: StateSettings = StateSettings()
+    spark: SparkSettings = SparkSettings()
+    log: LogSettings = LogSettings()
+
+    @property
+    def internal_topic(self) -> str:
+        """The topic the job keeps for itself."""
+        return self.internal.topic or f"duestream.{self.name}.internal"
+
+    @property
+    def reserved_topics(self) -> frozenset[str]:
+        """The topics the job itself reads or writes; no schedule may publish to one of them."""
+        own = {self.internal_topic, self.dead_letter.topic}
+        return frozenset(own | {source.topic for source in self.sources})
