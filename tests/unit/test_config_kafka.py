@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Producer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from py4j.java_gateway import JavaGateway
+from py4j.java_gateway import JavaGateway, get_field
 
 from pipeline.config.kafka import (
     java_options,
@@ -47,7 +47,7 @@ def with_tls(**files: str) -> KafkaSettings:
 @pytest.fixture(scope="module")
 def jvm() -> Iterator[Any]:
     """Start a Java machine, for the tokenizer that Kafka reads logins with."""
-    gateway = JavaGateway.launch_gateway(die_on_exit=True, auto_field=True)
+    gateway = JavaGateway.launch_gateway(die_on_exit=True)
     yield gateway.jvm
     gateway.shutdown()
     gateway.java_process.stdin.close()
@@ -63,7 +63,7 @@ def tokens(jvm: Any, text: str) -> list[str]:
         reader.wordChars(ord(sign), ord(sign))
     found: list[str] = []
     while (kind := reader.nextToken()) != -1:
-        found.append(reader.sval if kind in (-3, ord('"')) else chr(kind))
+        found.append(get_field(reader, "sval") if kind in (-3, ord('"')) else chr(kind))
     return found
 
 
