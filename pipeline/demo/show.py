@@ -1,0 +1,81 @@
+"""Plays the demo from the first curtain to the last."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from confluent_kafka import Producer
+from rich.console import Console
+from rich.live import Live
+
+from pipeline.client import Client
+from pipeline.config.settings import Settings
+from pipeline.demo import script
+from pipeline.demo.look import Look
+from pipeline.demo.stage import DEAD, INPUT, JobProcess, settings_of, write_settings
+from pipeline.demo.summary import summary
+from pipeline.demo.watcher import Watcher
+from pipeline.local_kafka import LocalKafka
+from state.errors import DuestreamError
+from state.open import open_inspector
+
+_PATIENCE = 120.0  # seconds to wait for anything before giving up
+
+
+def run_demo(seconds: float = 30.0, keep: Path | None = None) -> None:
+    """Start Kafka and the job, play the script, show it live and sum it up."""
+    console = Console()
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="duestream-")))
+        folder.mkdir(parents=True, exist_ok=True)
+        with console.status("starting a Kafka broker on this machine"):
+            broker = stack.enter_context(LocalKafka())
+            broker.create_topics([INPUT, DEAD, *script.OUTPUTS], partitions=2)
+        file = write_settings(folder, broker.bootstrap_servers)
+        job = JobProcess(file, folder / "job.log")
+        stack.callback(job.stop)
+        with console.status("starting the job (Spark takes some seconds)"):
+            _wait_for(job.ready, "the job to start")
+        _play(console, settings_of(file), job, script.steps(seconds))
+        if keep:
+            console.print(f"look into it with: duestream list --config {file}")
+
+
+def _play(console: Console, settings: Settings, job: JobProcess, steps: list[script.Step]) -> None:
+    servers = settings.kafka.bootstrap_servers
+    start = datetime.now(UTC)
+    due = script.due_instants(steps, start)
+    watcher = Watcher(servers, [*script.OUTPUTS, DEAD])
+    watcher.start()
+    look = Look(settings, watcher, due)
+    left = list(steps)
+    raw = Producer({"bootstrap.servers": servers})
+    try:
+        with Client(settings) as client, Live(console=console, refresh_per_second=4) as live:
+
+            def all_out() -> bool:
+                while left and (datetime.now(UTC) - start).total_seconds() >= left[0].after:
+                    script.play(left.pop(0), client, raw, INPUT, start)
+                live.update(look.picture())
+                job.ready()  # raises if it has ended
+                return not left and script.all_out(steps, watcher.published, watcher.dead_letters)
+
+            _wait_for(all_out, "the last message", until=script.last_due(steps))
+        job.stop()
+        ledger = open_inspector(settings.state).stats(look.now()).ledger
+        console.print(summary(ledger, watcher.published, due))
+    finally:
+        watcher.stop()
+
+
+def _wait_for(condition: Callable[[], bool], what: str, until: float = 0.0) -> None:
+    give_up = time.monotonic() + until + _PATIENCE
+    while not condition():
+        if time.monotonic() > give_up:
+            raise DuestreamError(
+                f"gave up waiting for {what}; run it again with --keep and see job.log"
+            )
+        time.sleep(0.2)

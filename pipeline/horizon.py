@@ -1,0 +1,29 @@
+"""How far ahead to claim: a little more than the time until the next batch will have claimed."""
+
+from collections import deque
+
+_REMEMBERED = 20
+_MARGIN = 1.5
+
+
+class Horizon:
+    """Follows the recent ticks, between a least and a greatest lookahead (microseconds)."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least = least
+        self._most = most
+        self._spans: deque[int] = deque(maxlen=_REMEMBERED)
+        self._previous: int | None = None
+
+    def handed_over(self, batch_time: int, now: int) -> None:
+        """Take note that the claims of the batch planned at ``batch_time`` are in the outbox.
+
+        What the batch before it did not claim has waited since then: from that batch's time to now.
+        """
+        if self._previous is not None:
+            self._spans.append(now - self._previous)
+        self._previous = batch_time
+
+    def ahead(self) -> int:
+        """Return how far ahead of its time a batch claims."""
+        return max(self._least, min(int(max(self._spans, default=0) * _MARGIN), self._most))

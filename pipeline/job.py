@@ -1,0 +1,139 @@
+"""One run of the job: everything opened in the right order, and let go of in the right order."""
+
+import logging
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from pipeline.binding import bind
+from pipeline.clock import now_micros
+from pipeline.config.kafka import librdkafka_options
+from pipeline.config.settings import Settings
+from pipeline.horizon import Horizon
+from pipeline.measure import Measure
+from pipeline.outbox.report import ended
+from pipeline.outbox.start import start_outbox
+from pipeline.presence import Presence
+from pipeline.tick import Ticker
+from pipeline.topology import topology
+from state.errors import DuestreamError
+from state.open import open_store
+from state.row import Status
+
+log = logging.getLogger(__name__)
+
+
+class Job:
+    """The streaming query with its store and outbox; use it as a context."""
+
+    def __init__(
+        self, spark: SparkSession, settings: Settings, measure: Measure, once: bool
+    ) -> None:
+        self._spark = spark
+        self._settings = settings
+        self._once = once
+        self._closing = ExitStack()
+        try:
+            self._open(measure)
+        except BaseException:
+            self._closing.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._settle()
+        finally:
+            self._closing.close()
+
+    def run_until(self, stopped: Callable[[], bool]) -> None:
+        """Tick until told to stop; raise what ended the query if it ends by itself."""
+        query = self._query(
+            {"processingTime": f"{self._settings.pipeline.trigger_interval // 1000} ms"}
+        )
+        log.info("running; schedules are taken from %s", self._inputs())
+        while not stopped():
+            if self._ended(query, timeout=0.5):
+                break
+        self._ticker.stop()
+        query.stop()
+
+    def run_once(self) -> None:
+        """Take in what is there, publish what is due, and return."""
+        log.info("taking what is there from %s", self._inputs())
+        while True:
+            query = self._query({"availableNow": True})
+            while not self._ended(query, timeout=60.0):
+                pass
+            self._outbox.drain()
+            due = self._store.next_due()
+            if due is None or due > now_micros():
+                return
+
+    def _open(self, measure: Measure) -> None:
+        settings, later = self._settings, self._closing
+        self._store = open_store(settings.state, self._spark)
+        later.callback(self._store.close)
+        self._checkpoint = settings.pipeline.checkpoint or later.enter_context(
+            tempfile.TemporaryDirectory(prefix="duestream-checkpoint-")
+        )
+        bind(self._spark, self._checkpoint, self._store)
+        clients: dict[str, object] = dict(librdkafka_options(settings.kafka))
+        presence = Presence(clients, self._store.state_id, settings.internal_topic)
+        later.callback(presence.close)
+        presence.announce()
+        self._outbox, out = start_outbox(settings, self._store, now_micros())
+        later.callback(self._outbox.stop)
+        self._ticker = Ticker(
+            self._store, self._outbox, self._horizon(), settings.publish.claim_limit, measure
+        )
+        self._ticker.close_when_new(out, now_micros())
+
+    def _horizon(self) -> Horizon:
+        publish = self._settings.publish
+        return (
+            Horizon(0, 0) if self._once else Horizon(publish.lookahead_min, publish.lookahead_max)
+        )
+
+    def _query(self, trigger: dict[str, Any]) -> StreamingQuery:
+        return (
+            topology(self._spark, self._settings)
+            .writeStream.queryName(self._settings.name)
+            .option("checkpointLocation", self._checkpoint)
+            .trigger(**trigger)
+            .foreachBatch(self._ticker)
+            .start()
+        )
+
+    def _ended(self, query: StreamingQuery, timeout: float) -> bool:
+        """Wait a while; tell whether the query has ended, and raise why if it failed."""
+        try:
+            return bool(query.awaitTermination(timeout))
+        except StreamingQueryException as error:
+            if isinstance(self._ticker.failure, DuestreamError):
+                raise self._ticker.failure from error
+            raise
+
+    def _settle(self) -> None:
+        """Write down what went out since the last batch, and put back what still waits."""
+        waiting = self._outbox.stop()
+        outcomes = [self._outbox.reported(), ended(waiting, Status.PENDING)]
+        self._store.settle(pa.concat_tables(outcomes), now_micros())
+
+    def _inputs(self) -> str:
+        return ", ".join(source.topic for source in self._settings.sources)

@@ -1,0 +1,68 @@
+"""Measures the ticks and tells now and then how the job is doing."""
+
+import json
+import logging
+import time
+from pathlib import Path
+
+from pipeline.said import Said
+
+log = logging.getLogger(__name__)
+
+_TELL_EVERY = 60.0
+
+
+class Measure:
+    """Times every tick; with a file, also writes a line of JSON for each."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file.open("a", buffering=1) if file else None
+        self._begun = 0.0
+        self._told = time.monotonic()
+        self._ticks = 0
+        self._commands = 0
+        self._claims = 0
+        self._slowest = 0.0
+
+    def begun(self) -> None:
+        """Note that a tick begins."""
+        self._begun = time.monotonic()
+
+    def ended(self, batch: int, said: Said, claims: int, waiting: int) -> None:
+        """Note that its claims are handed over."""
+        seconds = time.monotonic() - self._begun
+        self._ticks += 1
+        self._commands += said.commands.num_rows
+        self._claims += claims
+        self._slowest = max(self._slowest, seconds)
+        if self._file:
+            line = {
+                "batch": batch,
+                "time": said.now,
+                "seconds": round(seconds, 4),
+                "commands": said.commands.num_rows,
+                "claims": claims,
+                "waiting": waiting,
+            }
+            self._file.write(json.dumps(line) + "\n")
+        if time.monotonic() - self._told > _TELL_EVERY:
+            self._tell(waiting)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file:
+            self._file.close()
+
+    def _tell(self, waiting: int) -> None:
+        log.info(
+            "%d ticks, %d commands taken, %d messages claimed, %d wait for their instant, "
+            "slowest tick %.2f s",
+            self._ticks,
+            self._commands,
+            self._claims,
+            waiting,
+            self._slowest,
+        )
+        self._told = time.monotonic()
+        self._ticks = self._commands = self._claims = 0
+        self._slowest = 0.0

@@ -1,0 +1,98 @@
+"""Turns claimed rows into what the lanes hold: columns as lists, one light object a row."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from state import row
+from state.version import Version
+
+Headers = list[tuple[str, bytes | None]]
+
+
+class Chunk:
+    """The columns of one hand-over as Python lists, shared by all its items."""
+
+    __slots__ = (
+        "claim",
+        "headers",
+        "identity",
+        "key",
+        "kind",
+        "offset",
+        "partition",
+        "payload",
+        "source_key",
+        "source_topic",
+        "timestamp",
+        "to_partition",
+        "topic",
+    )
+
+    def __init__(self, claims: pa.Table) -> None:
+        self.identity: list[bytes] = claims[row.IDENTITY].to_pylist()
+        self.source_topic: list[str] = claims[row.SOURCE_TOPIC].to_pylist()
+        self.partition: list[int] = claims[row.SOURCE_PARTITION].to_pylist()
+        self.offset: list[int] = claims[row.SOURCE_OFFSET].to_pylist()
+        self.timestamp: list[int] = claims[row.SOURCE_TIMESTAMP].to_pylist()
+        self.source_key: list[bytes | None] = claims[row.KEY].to_pylist()
+        self.kind: list[str] = claims[row.KIND].to_pylist()
+        self.topic: list[str] = claims[row.OUTPUT_TOPIC].to_pylist()
+        self.to_partition: list[int | None] = claims[row.OUTPUT_PARTITION].to_pylist()
+        self.key: list[bytes | None] = claims[row.OUTPUT_KEY].to_pylist()
+        self.payload: list[bytes | None] = claims[row.PAYLOAD].to_pylist()
+        self.headers = _headers(claims[row.HEADERS])
+        self.claim: list[int] = claims[row.CLAIM].to_pylist()
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One claimed message that waits for its instant."""
+
+    due: int
+    chunk: Chunk
+    index: int
+    waiting: bool = True  # False once it is on its way out, or taken back
+
+    @property
+    def identity(self) -> bytes:
+        """The identity this message is a version of."""
+        return self.chunk.identity[self.index]
+
+    @property
+    def version(self) -> Version:
+        """The record that made it."""
+        chunk, i = self.chunk, self.index
+        return Version(
+            chunk.source_topic[i], chunk.partition[i], chunk.offset[i], chunk.timestamp[i]
+        )
+
+    @property
+    def fire_id(self) -> str:
+        """Name this publication: the same on each attempt, of no other publication."""
+        chunk, i = self.chunk, self.index
+        return f"{chunk.source_topic[i]}-{chunk.partition[i]}-{chunk.offset[i]}-{self.due}"
+
+
+def items_by_lane(claims: pa.Table, lanes: int) -> Iterator[tuple[int, Item]]:
+    """Yield each claimed row with its lane, in the order of the table."""
+    chunk = Chunk(claims)
+    dues: list[int] = claims[row.DUE].to_pylist()
+    hashes: list[int] = claims[row.HASH].to_pylist()
+    for index, (due, number) in enumerate(zip(dues, hashes, strict=True)):
+        yield number % lanes, Item(due, chunk, index)
+
+
+def _headers(column: pa.ChunkedArray) -> list[Headers | None]:
+    """Read all headers at once: a nested ``to_pylist`` makes a dict of every single one."""
+    result: list[Headers | None] = []
+    for part in column.chunks:
+        pairs = part.flatten()
+        keys, values = pairs.field("key").to_pylist(), pairs.field("value").to_pylist()
+        start = 0
+        for length in part.value_lengths().to_pylist():
+            stop = start + (length or 0)
+            result.append(list(zip(keys[start:stop], values[start:stop], strict=True)) or None)
+            start = stop
+    return result

@@ -1,0 +1,110 @@
+"""One lane: claimed messages in order of their instant, what may go out now, and what may not.
+
+No input or output here: the lane is the publish protocol's memory, and every decision in it is a
+function of what it was told and the time it was given.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from pipeline.outbox.item import Item
+from pipeline.outbox.marker import NOTHING_OUT, Marker
+from state.version import Version, is_newer
+
+_DUE = attrgetter("due")
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """What goes out in one transaction: the items and the marker that says so."""
+
+    items: list[Item]
+    marker: Marker
+
+
+@dataclass(slots=True)
+class Lane:
+    """Holds the claims of one lane; the caller brings the lock."""
+
+    number: int
+    lanes: int
+    handed: int = NOTHING_OUT
+    watermark: int = NOTHING_OUT
+    _items: list[Item] = field(default_factory=list)  # ordered by due; some no longer waiting
+    _waiting: dict[bytes, Item] = field(default_factory=dict)
+    _holds: list[int] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait."""
+        return len(self._waiting)
+
+    def add(self, items: list[Item], batch: int) -> None:
+        """Take over the claims of ``batch``; from now on a marker speaks for them too."""
+        self._items.extend(items)
+        self._items.sort(key=_DUE)  # two ordered runs: linear
+        self._waiting.update((item.identity, item) for item in items)
+        self.handed = batch
+
+    def retract(self, identity: bytes, version: Version) -> Item | None:
+        """Take back what waits for ``identity`` if ``version`` is newer, and hold the watermark.
+
+        Until ``lift_holds`` the lane's marker stays below the due instant of the row taken back:
+        if the job dies before the command that retracted it is committed, the row is still claimed
+        and must not count as published.
+        """
+        item = self._waiting.get(identity)
+        if item is None or not is_newer(version, item.version):
+            return None
+        del self._waiting[identity]
+        item.waiting = False
+        self._holds.append(item.due)
+        return item
+
+    def lift_holds(self) -> None:
+        """Forget the holds: what was retracted is committed as such."""
+        self._holds.clear()
+
+    def next_due(self) -> int | None:
+        """Return the instant of the next message that waits."""
+        gone = 0
+        while gone < len(self._items) and not self._items[gone].waiting:
+            gone += 1
+        del self._items[:gone]
+        return self._items[0].due if self._items else None
+
+    def release(self, now: int) -> Flush | None:
+        """Let go of all that is due at ``now``, with the marker that will cover it.
+
+        A clock that stepped back never makes a marker claim less than an earlier one: time is the
+        later of ``now`` and the watermark.
+        """
+        upto = max(now, self.watermark)
+        if self._holds:
+            upto = min(upto, min(self._holds) - 1)
+        if upto < self.watermark:
+            return None
+        cut = bisect_right(self._items, upto, key=_DUE)
+        due = [item for item in self._items[:cut] if item.waiting]
+        if not due:
+            return None
+        del self._items[:cut]
+        for item in due:
+            item.waiting = False
+            del self._waiting[item.identity]
+        return Flush(due, Marker(self.handed, upto, self.lanes))
+
+    def refresh(self) -> Flush | None:
+        """Return a flush of nothing but the marker as it stands; only when nothing is due."""
+        if self._holds:
+            return None
+        return Flush([], Marker(self.handed, self.watermark, self.lanes))
+
+    def published(self, flush: Flush) -> None:
+        """Note that the flush is out."""
+        self.watermark = flush.marker.watermark
+
+    def rest(self) -> list[Item]:
+        """Return what still waits, as a job that stops cleanly puts it back."""
+        return [item for item in self._items if item.waiting]

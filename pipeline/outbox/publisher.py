@@ -1,0 +1,32 @@
+"""What a lane's publisher promises, and what it answers."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.outbox.lane import Flush
+from pipeline.outbox.marker import Marker
+from pipeline.outbox.refusal import Refusal
+
+Receipt = tuple[int, int]  # partition, offset
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """How a flush went out: for each item its receipt, or why it was dead-lettered instead."""
+
+    at: int
+    receipts: list[Receipt | None]  # None: out, but where is not known
+    refused: dict[int, Refusal]  # by the item's place in the flush
+
+
+class Publisher(Protocol):
+    """Publishes flushes of one lane, each whole; only one thread calls it."""
+
+    def open(self) -> Marker | None:
+        """Take the lane over from any earlier job and return how far it came."""
+
+    def publish(self, flush: Flush) -> Published:
+        """Publish all items (or none, for the marker alone) and the marker, or raise."""
+
+    def close(self) -> None:
+        """Let go of the connection."""

@@ -1,0 +1,105 @@
+"""What a start finds: how far each lane came, and so which claims are out and which are not."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pipeline.outbox.item import Item, items_by_lane
+from pipeline.outbox.lane import Flush
+from pipeline.outbox.marker import NOTHING_OUT, Marker
+from pipeline.outbox.publisher import Publisher
+from pipeline.outbox.report import ended
+from state.errors import KafkaError
+from state.row import Status
+from state.store import Store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """Lanes ready to publish, and the claims an earlier run left."""
+
+    publishers: list[Publisher]
+    watermarks: list[int]
+    waiting: pa.Table  # claims that are not out: they go to the outbox
+    out: list[Item]  # claims that are out, whose receipts were lost
+
+
+def recover(make: Callable[[int], Publisher], lanes: int, store: Store, now: int) -> Recovered:
+    """Take the lanes over from an earlier run and tell which of its claims are out."""
+    publishers, markers = _take_over(make, lanes)
+    unsettled = store.unsettled()
+    out, waiting = _told_apart(unsettled, markers)
+    if len(markers) != lanes:
+        log.info("%d lanes instead of %d: claims not yet out are claimed anew", lanes, len(markers))
+        store.settle(ended(waiting, Status.PENDING), now)
+        waiting = []
+        markers = [None] * lanes
+    publishers = _keep(publishers, lanes)
+    for number in reversed(range(lanes)):  # lane 0 last: its marker tells how many lanes there are
+        markers[number] = markers[number] or _first_marker(publishers[number], store, lanes)
+    return Recovered(
+        publishers,
+        [marker.watermark for marker in markers if marker],
+        unsettled.take([item.index for item in waiting]),
+        out,
+    )
+
+
+def begin_unmarked(make: Callable[[int], Publisher], lanes: int, store: Store) -> Recovered:
+    """Start without markers: every claim that was not settled goes out (again)."""
+    publishers = [make(number) for number in range(lanes)]
+    return Recovered(publishers, [NOTHING_OUT] * lanes, store.unsettled(), [])
+
+
+def _take_over(
+    make: Callable[[int], Publisher], lanes: int
+) -> tuple[list[Publisher], list[Marker | None]]:
+    """Open every lane there was and will be; return the markers of those there were."""
+    publishers = [make(0)]
+    first = publishers[0].open()
+    there_were = first.lanes if first else lanes
+    publishers += [make(number) for number in range(1, max(lanes, there_were))]
+    markers = [first, *(publisher.open() for publisher in publishers[1:])]
+    return publishers, markers[:there_were]
+
+
+def _told_apart(unsettled: pa.Table, markers: list[Marker | None]) -> tuple[list[Item], list[Item]]:
+    """Return the claims that are out and those that are not."""
+    out: list[Item] = []
+    waiting: list[Item] = []
+    for lane, item in items_by_lane(unsettled, len(markers)):
+        marker = markers[lane]
+        if marker is None:
+            raise KafkaError(_lost(lane, unsettled.num_rows))
+        covered = marker.covers(item.chunk.claim[item.index], item.due)
+        (out if covered else waiting).append(item)
+    return out, waiting
+
+
+def _first_marker(publisher: Publisher, store: Store, lanes: int) -> Marker:
+    """Write the marker a lane begins with, before anything is claimed for it.
+
+    From then on a missing marker means a lost one.
+    """
+    marker = Marker(store.last_batch, NOTHING_OUT, lanes)
+    publisher.publish(Flush([], marker))
+    return marker
+
+
+def _keep(publishers: list[Publisher], lanes: int) -> list[Publisher]:
+    for publisher in publishers[lanes:]:
+        publisher.close()
+    return publishers[:lanes]
+
+
+def _lost(lane: int, claims: int) -> str:
+    return (
+        f"{claims} messages were claimed for publishing but lane {lane} has no marker on Kafka, so "
+        "nobody can tell which are out (group offsets expire after days without a job, or the "
+        "cluster is a new one). Nothing was published. Connect to the cluster the state was used "
+        "with; or set publish.guarantee: at_least_once for one start, which publishes all of them"
+    )

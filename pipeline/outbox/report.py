@@ -1,0 +1,92 @@
+"""Collects what became of published messages until the next batch writes it to the state."""
+
+import threading
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from pipeline.outbox.item import Item
+from pipeline.outbox.publisher import Published
+from state import row
+from state.row import Kind, Status
+
+RECEIPT_UNKNOWN = "receipt_unknown"
+
+
+class Report:
+    """Outcomes not yet in the state; losing them in a crash costs only the receipts."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lines: list[tuple[object, ...]] = []
+
+    def add(self, items: list[Item], published: Published) -> None:
+        """Note how each item went out; the refused ones come back as notes."""
+        lines = [
+            _line(item, published.at, receipt)
+            for number, (item, receipt) in enumerate(zip(items, published.receipts, strict=True))
+            if number not in published.refused
+        ]
+        with self._lock:
+            self._lines.extend(lines)
+
+    def take(self) -> pa.Table:
+        """Return the outcomes so far and forget them."""
+        with self._lock:
+            lines, self._lines = self._lines, []
+        return _table(lines)
+
+
+def closed_unseen(items: Iterable[Item]) -> pa.Table:
+    """Return outcomes for items a marker says are out, whose receipts were lost in a crash."""
+    return _table([_line(item, None, None) for item in items])
+
+
+def ended(items: Iterable[Item], status: Status) -> pa.Table:
+    """Return outcomes that give items a status without having been published."""
+    return _table([(*_version(item), status, None, None, None, None, item.due) for item in items])
+
+
+def _line(item: Item, at: int | None, receipt: tuple[int, int] | None) -> tuple[object, ...]:
+    rejected = item.chunk.kind[item.index] == Kind.REJECTION
+    partition, offset = receipt or (None, None)
+    return (
+        *_version(item),
+        Status.DEAD if rejected else Status.DONE,
+        None if receipt or rejected else RECEIPT_UNKNOWN,
+        partition,
+        offset,
+        at,
+        item.due,
+    )
+
+
+def _version(item: Item) -> tuple[object, ...]:
+    return (item.identity, *item.version)
+
+
+_COLUMNS = (
+    row.IDENTITY,
+    row.SOURCE_TOPIC,
+    row.SOURCE_PARTITION,
+    row.SOURCE_OFFSET,
+    row.SOURCE_TIMESTAMP,
+    row.STATUS,
+    row.REASON,
+    row.PUBLISHED_PARTITION,
+    row.PUBLISHED_OFFSET,
+    row.PUBLISHED_AT,
+    row.DUE,
+)
+
+
+def _table(lines: list[tuple[object, ...]]) -> pa.Table:
+    columns = dict(zip(_COLUMNS, zip(*lines, strict=True), strict=True)) if lines else {}
+    empty: tuple[object, ...] = (None,) * len(lines)
+    return pa.table(
+        {
+            name: pa.array(columns.get(name, empty), row.OUTCOMES.field(name).type)
+            for name in row.OUTCOMES.names
+        },
+        schema=row.OUTCOMES,
+    )

@@ -1,0 +1,63 @@
+"""Builds the outbox of a job from its settings and lets it take over what an earlier run left."""
+
+import threading
+from functools import partial
+
+from pipeline.config.kafka import librdkafka_options, librdkafka_producer_options
+from pipeline.config.settings import Settings
+from pipeline.outbox.connection import Connection
+from pipeline.outbox.item import Item
+from pipeline.outbox.outbox import Outbox
+from pipeline.outbox.plain import PlainPublisher
+from pipeline.outbox.records import Shape
+from pipeline.outbox.recovery import begin_unmarked, recover
+from pipeline.outbox.topics import Topics
+from pipeline.outbox.transactional import TransactionalPublisher
+from state.store import Store
+
+_ROOM_FOR_HEADERS = 256 * 1024
+
+
+def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, list[Item]]:
+    """Return the running outbox, and the claims of an earlier run that turned out to be out."""
+    publish = settings.publish
+    exactly_once = publish.guarantee == "exactly_once"
+    stopping = threading.Event()
+    make = partial(
+        TransactionalPublisher if exactly_once else PlainPublisher,
+        connection=_connection(settings, store.state_id),
+        shape=_shape(settings),
+        topics=Topics(dict(librdkafka_options(settings.kafka))),
+        stopping=stopping.is_set,
+    )
+    found = (
+        recover(make, publish.lanes, store, now)
+        if exactly_once
+        else begin_unmarked(make, publish.lanes, store)
+    )
+    outbox = Outbox(found.publishers, publish.flush_interval / 1_000_000, stopping)
+    outbox.begin(found.waiting, store.last_batch, found.watermarks)
+    return outbox, found.out
+
+
+def _connection(settings: Settings, state_id: str) -> Connection:
+    limits = settings.limits
+    largest = limits.max_payload_bytes + limits.max_key_bytes + _ROOM_FOR_HEADERS
+    return Connection(
+        state_id,
+        client=dict(librdkafka_options(settings.kafka)),
+        producer={
+            "message.max.bytes": max(largest, 1_000_000),
+            **librdkafka_producer_options(settings.kafka),
+        },
+        timeout=settings.publish.transaction_timeout / 1_000_000,
+    )
+
+
+def _shape(settings: Settings) -> Shape:
+    publish = settings.publish
+    return Shape(
+        settings.dead_letter.topic,
+        settings.internal_topic,
+        fire_id_header=publish.fire_id_header or publish.guarantee == "at_least_once",
+    )

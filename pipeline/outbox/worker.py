@@ -1,0 +1,139 @@
+"""A lane's thread: sleeps until the next instant, publishes what is due, reports it."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from pipeline.outbox.item import Item
+from pipeline.outbox.lane import Flush, Lane
+from pipeline.outbox.publisher import Publisher
+from pipeline.outbox.report import Report
+from state.version import Version
+
+log = logging.getLogger(__name__)
+
+_REFRESH = 3600.0  # seconds; Kafka forgets the offsets of an idle group after days
+_IDLE = 60.0
+_SHORTEST = 1_000  # microseconds; a message that is due but held waits for the commit
+
+
+class Worker:
+    """Drives one lane; every public call is safe from another thread."""
+
+    def __init__(
+        self,
+        lane: Lane,
+        publisher: Publisher,
+        report: Report,
+        flush_interval: float,
+        clock: Callable[[], int],
+    ) -> None:
+        self.lane = lane
+        self._publisher = publisher
+        self._report = report
+        self._flush_interval = flush_interval
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._busy = False
+        self._marked = time.monotonic()
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name=f"lane-{lane.number}", daemon=True)
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait on this lane."""
+        with self._changed:
+            return self.lane.waiting
+
+    def start(self) -> None:
+        """Begin to publish."""
+        self._thread.start()
+
+    def add(self, items: list[Item], batch: int) -> None:
+        """Take over claims."""
+        with self._changed:
+            self.lane.add(items, batch)
+            self._changed.notify_all()
+
+    def retract(self, identity: bytes, version: Version) -> Item | None:
+        """Take back one message, unless it is out or on its way."""
+        with self._changed:
+            return self.lane.retract(identity, version)
+
+    def lift_holds(self) -> None:
+        """Let the watermark move on."""
+        with self._changed:
+            self.lane.lift_holds()
+            self._changed.notify_all()
+
+    def raise_failure(self) -> None:
+        """Raise what ended the thread, if anything did."""
+        if self._failure is not None:
+            raise self._failure
+
+    def drain(self) -> None:
+        """Wait until nothing on the lane is due."""
+        with self._changed:
+            self._changed.wait_for(self._nothing_due)
+
+    def stop(self) -> None:
+        """Ask the thread to end after what it is doing."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+
+    def join(self) -> None:
+        """Wait for the thread, then close the publisher."""
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._publisher.close()
+
+    def _run(self) -> None:
+        try:
+            while (flush := self._next_flush()) is not None:
+                self._publish(flush)
+        except BaseException as failure:
+            log.error("lane %d stops: %s", self.lane.number, failure)
+            self._failure = failure
+        with self._changed:
+            self._busy = False
+            self._stopping = True
+            self._changed.notify_all()
+
+    def _next_flush(self) -> Flush | None:
+        with self._changed:
+            while not self._stopping:
+                now = self._clock()
+                flush = self.lane.release(now) or self._refresh()
+                if flush is not None:
+                    self._busy = True
+                    return flush
+                self._changed.wait(self._pause(now))
+        return None
+
+    def _refresh(self) -> Flush | None:
+        return self.lane.refresh() if time.monotonic() - self._marked > _REFRESH else None
+
+    def _pause(self, now: int) -> float:
+        due = self.lane.next_due()
+        if due is None:
+            return _IDLE
+        return min(max(due - now, _SHORTEST) / 1_000_000, _IDLE)
+
+    def _publish(self, flush: Flush) -> None:
+        self._marked = time.monotonic()
+        published = self._publisher.publish(flush)
+        self._report.add(flush.items, published)
+        with self._changed:
+            self.lane.published(flush)
+            self._busy = False
+            self._changed.notify_all()
+        spent = time.monotonic() - self._marked
+        if spent < self._flush_interval:
+            time.sleep(self._flush_interval - spent)
+
+    def _nothing_due(self) -> bool:
+        due = self.lane.next_due()
+        return self._stopping or (not self._busy and (due is None or due > self._clock()))

@@ -1,0 +1,121 @@
+"""Lets a job be seen on Kafka, and refuses to start while another is seen on the same state.
+
+The job is the one member of a consumer group named after the state. A member that dies is
+forgotten after the session timeout; one that died on this machine is recognised at once.
+"""
+
+import logging
+import os
+import socket
+import threading
+import time
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import KafkaError as Code
+from confluent_kafka.admin import AdminClient
+
+from state.errors import KafkaError, StateError
+
+log = logging.getLogger(__name__)
+
+_SESSION_TIMEOUT = 10.0  # seconds
+_CALL_TIMEOUT = 30.0
+
+
+class Presence:
+    """Being seen as the job of a state, from ``announce`` to ``close``."""
+
+    def __init__(self, options: dict[str, object], state_id: str, topic: str) -> None:
+        self._group = f"duestream.{state_id}.presence"
+        self._topic = topic
+        self._admin = AdminClient(options)
+        self._consumer = Consumer(
+            {
+                **options,
+                "group.id": self._group,
+                "client.id": _myself(),
+                "enable.auto.commit": False,
+                "session.timeout.ms": int(_SESSION_TIMEOUT * 1000),
+            }
+        )
+        self._joined = threading.Event()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._stay, name="presence", daemon=True)
+
+    def announce(self) -> None:
+        """Become the job of the state; StateError while another one is alive."""
+        self._wait_until_alone()
+        # Membership is all that is wanted: what the member is assigned is never read.
+        self._consumer.subscribe([self._topic], on_assign=self._assigned)
+        self._thread.start()
+        if not self._joined.wait(_CALL_TIMEOUT):
+            raise KafkaError(
+                f"Kafka does not let this job join the group {self._group}; "
+                "check that it may (ACL on groups that begin with duestream.)"
+            )
+        self._refuse_if(self._others())
+
+    def close(self) -> None:
+        """Leave."""
+        self._closing.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._consumer.close()
+
+    def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        consumer.assign(partitions)
+        consumer.pause(partitions)
+        self._joined.set()
+
+    def _stay(self) -> None:
+        while not self._closing.is_set():
+            self._consumer.poll(0.5)
+
+    def _wait_until_alone(self) -> None:
+        others = self._others()
+        if others:
+            log.info("%s is seen on this state; waiting a moment whether it is gone", others[0])
+        give_up = time.monotonic() + _SESSION_TIMEOUT + 2
+        while others and time.monotonic() < give_up:
+            time.sleep(0.5)
+            others = self._others()
+        self._refuse_if(others)
+
+    def _refuse_if(self, others: list[str]) -> None:
+        if others:
+            raise StateError(
+                f"another job runs on this state: {others[0]}; stop it first, or give this one "
+                "a state and a checkpoint of its own (state.delta.path, pipeline.checkpoint)"
+            )
+
+    def _others(self) -> list[str]:
+        """Return the members of the group that are not this process and may be alive."""
+        answer = self._admin.describe_consumer_groups([self._group])[self._group]
+        try:
+            members = answer.result(_CALL_TIMEOUT).members
+        except KafkaException as error:
+            if error.args[0].code() == Code.GROUP_ID_NOT_FOUND:
+                return []
+            raise
+        return [member.client_id for member in members if _may_live(member.client_id)]
+
+
+def _myself() -> str:
+    return f"duestream@{socket.gethostname()}@{os.getpid()}"
+
+
+def _may_live(member: str) -> bool:
+    """Tell whether a member may still run; only of this machine can more be known."""
+    name, _, rest = member.partition("@")
+    host, _, pid = rest.rpartition("@")
+    if name != "duestream" or host != socket.gethostname() or not pid.isdigit():
+        return True
+    if int(pid) == os.getpid():  # this process, or an earlier one in a container
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

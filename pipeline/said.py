@@ -1,0 +1,51 @@
+"""Sorts the lines of one micro-batch into what the store and the outbox need of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.outbox.note import read_notes
+from state import row
+from state.row import Entry
+from state.version import Version
+
+_COMMANDS = pa.array([Entry.PUT, Entry.CANCEL, Entry.REJECT], pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """All that a micro-batch says."""
+
+    now: int  # the batch's time, the same when the batch is replayed
+    commands: pa.Table
+    notes: pa.Table  # as outcomes
+
+    def identities(self) -> Iterator[tuple[bytes, int, Version, Entry]]:
+        """Yield whom each put and cancel is about: identity, its hash, the version, the entry."""
+        wanted = self.commands.filter(pc.not_equal(self.commands[row.ENTRY], Entry.REJECT))
+        columns = (
+            wanted[name].to_pylist()
+            for name in (
+                row.IDENTITY,
+                row.HASH,
+                row.SOURCE_TOPIC,
+                row.SOURCE_PARTITION,
+                row.SOURCE_OFFSET,
+                row.SOURCE_TIMESTAMP,
+                row.ENTRY,
+            )
+        )
+        for identity, number, topic, partition, offset, timestamp, entry in zip(
+            *columns, strict=True
+        ):
+            yield identity, number, Version(topic, partition, offset, timestamp), Entry(entry)
+
+
+def said_in(lines: pa.Table) -> Said:
+    """Read the lines of a batch; the clock's line is always among them."""
+    entries = lines[row.ENTRY]
+    commands = lines.filter(pc.is_in(entries, _COMMANDS)).select(row.COMMANDS.names)
+    notes = lines.filter(pc.equal(entries, Entry.NOTE))[row.PAYLOAD].to_pylist()
+    return Said(lines[row.BATCH_TIME][0].as_py(), commands.cast(row.COMMANDS), read_notes(notes))

@@ -1,0 +1,105 @@
+"""What happens to each micro-batch: retract, commit, hand over. The sink of the topology."""
+
+import threading
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from pipeline.clock import now_micros
+from pipeline.horizon import Horizon
+from pipeline.measure import Measure
+from pipeline.outbox.item import Item
+from pipeline.outbox.outbox import Outbox
+from pipeline.outbox.report import closed_unseen, ended
+from pipeline.said import Said, said_in
+from state.row import Entry, Status
+from state.store import Store, Tick
+
+
+class Ticker:
+    """Takes every batch of lines to the store and to the outbox, one at a time."""
+
+    def __init__(
+        self, store: Store, outbox: Outbox, horizon: Horizon, claim_limit: int, measure: Measure
+    ) -> None:
+        self._store = store
+        self._outbox = outbox
+        self._horizon = horizon
+        self._claim_limit = claim_limit
+        self._measure = measure
+        self._unseen: list[Item] = []
+        self._unseen_since = 0
+        self._lock = threading.Lock()
+        self._stopped = False
+        self.failure: BaseException | None = None
+
+    def stop(self) -> None:
+        """Wait for the batch under way and take no other."""
+        with self._lock:
+            self._stopped = True
+
+    def close_when_new(self, out: list[Item], found_at: int) -> None:
+        """Close claims that a marker says are out, in the first batch planned after ``found_at``.
+
+        Not before: a batch planned by the run that crashed may not have read the notes that run
+        wrote, and a note is the better witness.
+        """
+        self._unseen, self._unseen_since = out, found_at
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        """Handle one batch; what goes wrong is kept, for Spark buries it in a trace of its own."""
+        with self._lock:
+            if self._stopped:
+                raise RuntimeError("a batch after the job was told to stop")
+            try:
+                self._handle(batch, number)
+            except BaseException as failure:
+                self.failure = failure
+                raise
+
+    def _handle(self, batch: DataFrame, number: int) -> None:
+        self._measure.begun()
+        if number <= self._store.last_batch:  # replayed: all of it is in the state already
+            self._outbox.hand_over(number, self._store.claims_of(number))
+            return
+        said = said_in(batch.toArrow())
+        claims = self._commit(said, number)
+        self._outbox.lift_holds()
+        self._outbox.hand_over(number, claims)
+        self._horizon.handed_over(said.now, now_micros())
+        self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
+        self._store.maintain(said.now)
+
+    def _commit(self, said: Said, number: int) -> pa.Table:
+        retracted = self._retract(said)
+        outcomes = pa.concat_tables(
+            [self._outbox.reported(), *retracted, self._seen_out(said), said.notes]
+        )
+        return self._store.commit(
+            Tick(
+                batch=number,
+                now=said.now,
+                commands=said.commands,
+                outcomes=outcomes,
+                claim_until=said.now + self._horizon.ahead(),
+                claim_limit=self._claim_limit,
+            )
+        )
+
+    def _retract(self, said: Said) -> list[pa.Table]:
+        """Take back what newer commands replace or cancel before it goes out."""
+        taken: dict[Entry, list[Item]] = {Entry.PUT: [], Entry.CANCEL: []}
+        for identity, number, version, entry in said.identities():
+            item = self._outbox.retract(identity, number, version)
+            if item is not None:
+                taken[entry].append(item)
+        return [
+            ended(taken[Entry.PUT], Status.REPLACED),
+            ended(taken[Entry.CANCEL], Status.CANCELLED),
+        ]
+
+    def _seen_out(self, said: Said) -> pa.Table:
+        if said.now < self._unseen_since:
+            return closed_unseen([])
+        out, self._unseen = self._unseen, []
+        return closed_unseen(out)

@@ -1,0 +1,63 @@
+"""Makes sure that the topics of a job are there before it starts."""
+
+from concurrent.futures import Future
+
+from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError as Code
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+from pipeline.config.kafka import librdkafka_options
+from pipeline.config.settings import Settings
+from state.errors import KafkaError
+
+_TIMEOUT = 30.0
+
+
+def prepare_topics(settings: Settings) -> None:
+    """Create the job's own topics where they are missing; input topics must exist."""
+    admin = AdminClient(librdkafka_options(settings.kafka))
+    existing = _existing(admin, settings.kafka.bootstrap_servers)
+    for source in settings.sources:
+        if source.topic not in existing:
+            raise KafkaError(
+                f"the input topic {source.topic} (sources[].topic) does not exist; create it, "
+                f"for example: kafka-topics --create --topic {source.topic}"
+            )
+    copies = settings.internal.replication_factor or -1
+    lanes = settings.publish.lanes
+    if settings.internal_topic not in existing:
+        _create(admin, NewTopic(settings.internal_topic, lanes, copies))
+    elif existing[settings.internal_topic] < lanes:
+        _widen(admin, settings.internal_topic, lanes)
+    if settings.dead_letter.topic not in existing:
+        _create(admin, NewTopic(settings.dead_letter.topic, -1, copies))
+
+
+def _existing(admin: AdminClient, servers: str) -> dict[str, int]:
+    try:
+        listed = admin.list_topics(timeout=_TIMEOUT).topics
+    except KafkaException as error:
+        raise KafkaError(
+            f"no Kafka broker answers at {servers} (kafka.bootstrap_servers): "
+            f"{error.args[0].str()}; start one, for a try-out with: duestream kafka"
+        ) from error
+    return {name: len(topic.partitions) for name, topic in listed.items()}
+
+
+def _create(admin: AdminClient, topic: NewTopic) -> None:
+    _wait(admin.create_topics([topic])[topic.topic], f"create the topic {topic.topic}")
+
+
+def _widen(admin: AdminClient, topic: str, partitions: int) -> None:
+    answer = admin.create_partitions([NewPartitions(topic, partitions)])[topic]
+    _wait(answer, f"give the topic {topic} {partitions} partitions")
+
+
+def _wait(answer: Future[None], what: str) -> None:
+    try:
+        answer.result(_TIMEOUT)
+    except KafkaException as error:
+        if error.args[0].code() != Code.TOPIC_ALREADY_EXISTS:
+            raise KafkaError(
+                f"cannot {what}: {error.args[0].str()}; create it yourself or allow this job to"
+            ) from error
