@@ -8,6 +8,9 @@ from pydantic import SecretStr
 from pipeline.config.kafka_block import KafkaSettings, SecuritySettings
 from state.errors import ConfigError
 
+# What the Python client of librdkafka takes.
+ClientOptions = dict[str, str | int | float | bool]
+
 # Spark shows the options of a source in logs and in its web pages, but for those whose names match
 # its spark.redaction.regex; the default one knows nothing of a private key given as text.
 REDACTION_REGEX = r"(?i)secret|password|token|access[.]?key|sasl[.]jaas|ssl[.]keystore[.]key"
@@ -39,7 +42,7 @@ def spark_source_options(kafka: KafkaSettings) -> dict[str, str]:
     return ours | kafka.source_options
 
 
-def librdkafka_options(kafka: KafkaSettings) -> dict[str, str]:
+def librdkafka_options(kafka: KafkaSettings) -> ClientOptions:
     """Return the options of any librdkafka client; those the user passes through come last."""
     security = kafka.security
     options = {
@@ -54,12 +57,12 @@ def librdkafka_options(kafka: KafkaSettings) -> dict[str, str]:
         "ssl.key.password": _revealed(security.key_password),
     }
     given = {name: value for name, value in options.items() if value is not None}
-    return given | kafka.client_options
+    return {**given, **kafka.client_options}
 
 
-def librdkafka_producer_options(kafka: KafkaSettings) -> dict[str, str]:
+def librdkafka_producer_options(kafka: KafkaSettings) -> ClientOptions:
     """Return the options of a librdkafka producer that publishes."""
-    return librdkafka_options(kafka) | kafka.producer_options
+    return {**librdkafka_options(kafka), **kafka.producer_options}
 
 
 def _jaas(security: SecuritySettings) -> str:

@@ -1,0 +1,48 @@
+"""The entry point of the command line."""
+
+import sys
+
+import typer
+
+from pipeline.cli import config, look, send, work
+from state.errors import DuestreamError
+
+app = typer.Typer(
+    help="Delayed, scheduled and recurring messages for Kafka.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(send.schedule)
+app.command()(send.cancel)
+app.command("list")(look.list_rows)
+app.command()(look.show)
+app.command()(look.stats)
+app.command()(work.run)
+app.command()(work.demo)
+app.command()(work.kafka)
+app.add_typer(work.topic, name="topic")
+app.add_typer(config.app, name="config")
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from importlib.metadata import version as version_of
+
+    typer.echo(f"duestream {version_of('duestream')}")
+
+
+def main() -> None:
+    """Run one command; a user's mistake is one sentence and exit code 2, Ctrl-C is 130."""
+    try:
+        app()
+    except DuestreamError as error:
+        typer.secho(str(error), fg="red", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

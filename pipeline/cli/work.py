@@ -1,0 +1,78 @@
+"""The commands that do the work: ``run``, ``demo``, ``kafka`` and ``topic create``."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from pipeline.cli.extras import extras_told
+from pipeline.cli.options import ConfigOption, SetOption, settings_of
+
+topic = typer.Typer(help="Create topics.", no_args_is_help=True)
+
+OnceOption = Annotated[bool, typer.Option("--once", help="Stop when all that is there is done.")]
+MeasureOption = Annotated[
+    Path | None, typer.Option("--measure", help="Write how late each message was to this file.")
+]
+
+
+def run(
+    once: OnceOption = False,
+    measure: MeasureOption = None,
+    config: ConfigOption = None,
+    assign: SetOption = None,
+) -> None:
+    """Run the job, until Ctrl-C or SIGTERM."""
+    from pipeline.config.checks import require_runnable
+
+    settings = settings_of(config, assign)
+    require_runnable(settings)  # before Spark, which takes a while to start
+    _log(settings.log.level)
+    with extras_told():
+        from pipeline.app import run as run_job
+    run_job(settings, once=once, measure=measure)
+
+
+def demo(
+    state: Annotated[Literal["delta", "memory"], typer.Option(help="Where to keep it.")] = "delta",
+    seconds: Annotated[int, typer.Option(min=1, help="How long to send messages.")] = 30,
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep its files in this folder; else they are removed.")
+    ] = None,
+) -> None:
+    """Try it all: a broker, a job and messages that come out when they are due."""
+    with extras_told():
+        from pipeline.demo import run_demo
+    run_demo(state=state, seconds=seconds, keep=keep)
+
+
+def kafka(
+    data: Annotated[Path, typer.Option(help="Where the broker keeps its files.")] = Path(
+        "data/kafka"
+    ),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 9092,
+) -> None:
+    """Start a Kafka broker on this machine, for trying things out."""
+    with extras_told():
+        from pipeline.local_kafka import run_local_kafka
+    run_local_kafka(data, port)
+
+
+@topic.command()
+def create(
+    names: Annotated[list[str], typer.Argument(help="The topics to create.")],
+    partitions: Annotated[int, typer.Option(min=1, help="Partitions of each.")] = 1,
+    config: ConfigOption = None,
+    assign: SetOption = None,
+) -> None:
+    """Create topics on the cluster of the settings."""
+    from pipeline.cli.topics import create_topics
+
+    for name, created in create_topics(settings_of(config, assign).kafka, names, partitions):
+        typer.echo(f"created {name}" if created else f"{name} is there already")
+
+
+def _log(level: str) -> None:
+    import logging
+
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,208 @@
+"""Schedules and cancels messages from any Python program; needs no Spark."""
+
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from confluent_kafka import KafkaError as Failure
+from confluent_kafka import KafkaException, Producer
+
+from pipeline.config.kafka import librdkafka_options
+from pipeline.config.kafka_block import KafkaSettings
+from pipeline.config.settings import DEFAULT_SOURCE, Settings
+from pipeline.event import (
+    Attributes,
+    Headers,
+    Mode,
+    Record,
+    Wish,
+    cancel_record,
+    schedule_record,
+)
+from state.errors import ConfigError, KafkaError
+
+_LOG = logging.getLogger("duestream.client")
+_LOG.addHandler(logging.NullHandler())
+
+_OPTIONS = {
+    # Keys must land on the partitions where Java clients put them: a schedule and its cancel may
+    # come from different programs.
+    "partitioner": "murmur2_random",
+    "enable.idempotence": "true",
+    # A topic that does not exist is told soon, not after half a minute.
+    "topic.metadata.propagation.max.ms": "5000",
+}
+_ADVICE = {
+    Failure.UNKNOWN_TOPIC_OR_PART: "the topic does not exist; create it, or name another",
+    Failure._UNKNOWN_TOPIC: "the topic does not exist; create it, or name another",
+    Failure.TOPIC_AUTHORIZATION_FAILED: "this user may not write to the topic; grant it WRITE",
+    Failure.MSG_SIZE_TOO_LARGE: "the message is larger than the topic takes (max.message.bytes)",
+}
+_UNREACHED = {Failure._MSG_TIMED_OUT, Failure._TRANSPORT, Failure._ALL_BROKERS_DOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Where Kafka put the record; partition and offset are None until that is known."""
+
+    id: str
+    key: bytes
+    topic: str
+    partition: int | None = None
+    offset: int | None = None
+
+
+class Client:
+    """Sends schedules to the topic a job reads; use it as a context manager.
+
+    ``kafka`` is the brokers' addresses, or settings; ``topic`` is the one that schedules are read
+    from; ``options`` go to librdkafka as they are. One client serves many threads.
+    """
+
+    def __init__(
+        self,
+        kafka: str | KafkaSettings | Settings = "localhost:9092",
+        *,
+        topic: str | None = None,
+        options: Mapping[str, str | int | float | bool] | None = None,
+        timeout: timedelta = timedelta(seconds=30),
+    ) -> None:
+        cluster = _cluster(kafka)
+        source = kafka.sources[0] if isinstance(kafka, Settings) else DEFAULT_SOURCE
+        self._topic = topic or source.topic
+        self._servers = cluster.bootstrap_servers
+        self._failures: list[str] = []
+        self._last_error = ""
+        limit = {"message.timeout.ms": round(timeout.total_seconds() * 1000)}
+        self._producer = self._connect(
+            _OPTIONS | limit | librdkafka_options(cluster) | dict(options or {})
+        )
+
+    def schedule(
+        self,
+        payload: bytes | str | None,
+        *,
+        topic: str,
+        key: bytes | str | None = None,
+        at: datetime | None = None,
+        delay: timedelta | str | None = None,
+        output_key: str | None = None,
+        content_type: str | None = None,
+        attributes: Attributes | None = None,
+        headers: Headers | None = None,
+        mode: Mode = "binary",
+        wait: bool = True,
+    ) -> Receipt:
+        """Have ``payload`` published to ``topic`` at an instant, or after a delay such as ``15m``.
+
+        The same key again replaces what is pending under it; without a key a new one is made. With
+        ``wait=False`` the call returns at once, and ``flush`` tells whether all went well.
+        """
+        wish = Wish(payload, topic, at, delay, output_key, content_type, attributes, headers)
+        name = str(uuid.uuid4()) if key is None else key
+        return self._send(schedule_record(_as_bytes(name), wish, mode), wait)
+
+    def cancel(self, key: bytes | str, *, wait: bool = True) -> Receipt:
+        """Withdraw what is pending under ``key``."""
+        return self._send(cancel_record(_as_bytes(key)), wait)
+
+    def flush(self) -> None:
+        """Wait until Kafka has everything; raise KafkaError for what it did not take."""
+        while self._producer.flush(1):
+            pass  # the limit on each message ends this
+        failures, self._failures = self._failures, []
+        if failures:
+            raise KafkaError(f"{len(failures)} of the messages were not sent; {failures[0]}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self.flush()
+        else:
+            self._producer.flush(5)
+
+    def _connect(self, options: dict[str, Any]) -> Any:
+        try:
+            return Producer(options | {"error_cb": self._note_error}, logger=_LOG)
+        except KafkaException as error:
+            raise ConfigError(f"kafka: {error.args[0].str()}") from error
+
+    def _send(self, record: Record, wait: bool) -> Receipt:
+        delivery = _Delivery(Receipt(record.id, record.key, self._topic))
+        self._produce(record, delivery.taken if wait else self._taken_later)
+        while wait and not delivery.finished:
+            self._producer.poll(0.1)
+        if delivery.failure is not None:
+            raise KafkaError(self._sentence(delivery.failure))
+        return delivery.receipt
+
+    def _produce(self, record: Record, taken: Any) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    self._topic, record.value, record.key, on_delivery=taken, headers=record.headers
+                )
+            except BufferError:
+                self._producer.poll(0.1)  # the queue is full: wait until some are out
+            except KafkaException as error:
+                raise KafkaError(self._sentence(error.args[0])) from error
+            else:
+                self._producer.poll(0)
+                return
+
+    def _taken_later(self, failure: Any, message: Any) -> None:
+        if failure is not None:
+            self._failures.append(self._sentence(failure))
+
+    def _note_error(self, failure: Any) -> None:
+        self._last_error = failure.str()
+
+    def _sentence(self, failure: Any) -> str:
+        if failure.code() in _UNREACHED:
+            why = f" ({self._last_error})" if self._last_error else ""
+            return (
+                f"kafka.bootstrap_servers: no broker at {self._servers} took the message in time; "
+                f"is Kafka running there?{why}"
+            )
+        return f"{self._topic}: {_ADVICE.get(failure.code(), failure.str())}"
+
+
+class _Delivery:
+    """What became of one record."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        self.receipt = receipt
+        self.failure: Any = None
+        self.finished = False
+
+    def taken(self, failure: Any, message: Any) -> None:
+        self.failure = failure
+        if failure is None:
+            place = {"partition": message.partition(), "offset": message.offset()}
+            self.receipt = replace(self.receipt, **place)
+        self.finished = True
+
+
+def _cluster(kafka: str | KafkaSettings | Settings) -> KafkaSettings:
+    if isinstance(kafka, Settings):
+        return kafka.kafka
+    if isinstance(kafka, KafkaSettings):
+        return kafka
+    if not kafka:
+        raise ConfigError("kafka.bootstrap_servers: must not be empty; write host:port")
+    return KafkaSettings(bootstrap_servers=kafka)
+
+
+def _as_bytes(key: bytes | str) -> bytes:
+    return key.encode() if isinstance(key, str) else key
