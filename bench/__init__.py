@@ -1,0 +1,1 @@
+"""Measurements on a real broker, each repeatable with one command."""

@@ -1,0 +1,77 @@
+"""Runs the benchmark and prints one table: ``make bench``."""
+
+import argparse
+import os
+import platform
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.raw import raw_rate
+from bench.scenarios import Bench
+from pipeline.local_kafka import LocalKafka
+
+console = Console(width=110)
+
+
+def main() -> None:
+    """Run all scenarios on one broker, one after the other."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--pending", type=int, default=1_000_000, help="the large number pending")
+    options.add_argument("--seconds", type=int, default=40, help="length of a steady run")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="duestream-bench-") as folder, LocalKafka() as broker:
+        measured = _run(Bench(broker, Path(folder)), given.pending, given.seconds)
+    _print(measured, given.pending)
+
+
+def _run(bench: Bench, pending: int, seconds: int) -> dict:
+    bench.broker.create_topics(["raw.out"], partitions=4)
+    console.print("raw transactional produce rate")
+    raw = raw_rate(bench.broker.bootstrap_servers, "raw.out")
+    console.print("idle job")
+    idle = bench.idle()
+    console.print("100,000 due in one second")
+    burst = bench.burst()
+    console.print("1,000/s with 10,000 pending")
+    few = bench.steady("few", seconds, pending=10_000)
+    console.print(f"1,000/s with {pending:,} pending")
+    many = bench.steady("many", seconds, pending=pending)
+    return {"raw": raw, "idle": idle, "burst": burst, "few": few, "many": many}
+
+
+def _print(m: dict, pending: int) -> None:
+    console.print(
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}; "
+        f"raw transactional produce rate {m['raw']:,.0f}/s"
+    )
+    table = Table("", "1,000/s, 10 k pending", f"1,000/s, {pending:,} pending", "burst of 100,000")
+    runs = [m["few"], m["many"], m["burst"]]
+    table.add_row(
+        "lost / twice / early", *(f"{r['lost']} / {r['twice']} / {r['early']}" for r in runs)
+    )
+    for q in ("p50", "p95", "p99"):
+        table.add_row(f"lateness {q}, ms", *(f"{r['late_ms'][q]:.0f}" for r in runs))
+    table.add_row("lateness max, ms", *(f"{r['late_max_ms']:.0f}" for r in runs))
+    for q in ("p50", "p95"):
+        table.add_row(f"tick {q}, ms", *(f"{r['tick_ms'][q]:.0f}" for r in runs[:2]), "")
+    table.add_row(
+        "ingest rate while loading, /s", *(f"{r['ingest_rate']:,.0f}" for r in runs[:2]), ""
+    )
+    table.add_row(
+        "records not yet taken at the end", *(f"{r['lag_at_end']:,}" for r in runs[:2]), ""
+    )
+    table.add_row("publish rate, /s", "", "", f"{m['burst']['publish_rate']:,.0f}")
+    table.add_row(
+        "  as a share of the raw rate", "", "", f"{m['burst']['publish_rate'] / m['raw']:.0%}"
+    )
+    console.print(table)
+    ratio = m["many"]["tick_ms"]["p50"] / m["few"]["tick_ms"]["p50"]
+    console.print(f"tick p50 at {pending:,} pending / at 10,000 pending: {ratio:.2f}")
+    console.print(f"idle job: {m['idle']['core_share']:.1%} of one core")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The job under test: ``duestream run`` as a process, with the times of its ticks in a file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import yaml
+
+_READY = "running;"
+_PATIENCE = 180.0
+
+
+class Job:
+    """Runs with a state of its own below ``folder``."""
+
+    def __init__(self, folder: Path, servers: str, topics: tuple[str, str]) -> None:
+        folder.mkdir(parents=True)
+        self._ticks = folder / "ticks.jsonl"
+        self._log = folder / "job.log"
+        settings = folder / "duestream.yaml"
+        settings.write_text(yaml.safe_dump(_settings(folder, servers, topics)))
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "pipeline.cli.main", "run", "--config", str(settings)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={k: v for k, v in os.environ.items() if not k.startswith("DUESTREAM_S")},
+            )
+        self._wait_until_ready()
+
+    def ticks(self) -> list[dict]:
+        """Return what the job noted of each tick so far."""
+        if not self._ticks.exists():
+            return []
+        return [
+            json.loads(line) for line in self._ticks.read_text().splitlines() if line[-1:] == "}"
+        ]
+
+    def wait_for_commands(self, count: int) -> None:
+        """Wait until the job has taken ``count`` commands."""
+        while sum(tick["commands"] for tick in self.ticks()) < count:
+            self._alive()
+            time.sleep(0.5)
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time used so far, Python and JVM together."""
+        root = psutil.Process(self._process.pid)
+        times = [each.cpu_times() for each in [root, *root.children(recursive=True)]]
+        return sum(t.user + t.system for t in times)
+
+    def stop(self) -> None:
+        """End it cleanly."""
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(120)
+
+    def _wait_until_ready(self) -> None:
+        give_up = time.monotonic() + _PATIENCE
+        while _READY not in self._log.read_text():
+            self._alive()
+            if time.monotonic() > give_up:
+                raise SystemExit(f"the job does not start; see {self._log}")
+            time.sleep(0.2)
+
+    def _alive(self) -> None:
+        if self._process.poll() is not None:
+            raise SystemExit(f"the job ended:\n{self._log.read_text()[-2000:]}")
+
+
+def _settings(folder: Path, servers: str, topics: tuple[str, str]) -> dict:
+    return {
+        "name": "bench",
+        "kafka": {"bootstrap_servers": servers},
+        "sources": [{"topic": topics[0]}],
+        "outputs": {"allow": [topics[1]]},
+        "dead_letter": {"topic": f"{topics[0]}.dead"},
+        "internal": {"topic": f"{topics[0]}.internal"},
+        "pipeline": {"checkpoint": str(folder / "checkpoint")},
+        "state": {"delta": {"path": str(folder / "state")}},
+        "log": {"ticks": str(folder / "ticks.jsonl")},
+    }
