@@ -1,7 +1,7 @@
 """The commands that do the work: ``run``, ``demo``, ``kafka`` and ``topic create``."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ topic = typer.Typer(help="Create topics.", no_args_is_help=True)
 
 OnceOption = Annotated[bool, typer.Option("--once", help="Stop when all that is there is done.")]
 MeasureOption = Annotated[
-    Path | None, typer.Option("--measure", help="Write how late each message was to this file.")
+    Path | None, typer.Option("--measure", help="Write a line of JSON for each tick to this file.")
 ]
 
 
@@ -34,16 +34,15 @@ def run(
 
 
 def demo(
-    state: Annotated[Literal["delta", "memory"], typer.Option(help="Where to keep it.")] = "delta",
-    seconds: Annotated[int, typer.Option(min=1, help="How long to send messages.")] = 30,
+    seconds: Annotated[int, typer.Option(min=1, help="About how long it plays.")] = 30,
     keep: Annotated[
         Path | None, typer.Option(help="Keep its files in this folder; else they are removed.")
     ] = None,
 ) -> None:
     """Try it all: a broker, a job and messages that come out when they are due."""
     with extras_told():
-        from pipeline.demo import run_demo
-    run_demo(state=state, seconds=seconds, keep=keep)
+        from pipeline.demo.show import run_demo
+    run_demo(seconds, keep)
 
 
 def kafka(
