@@ -67,8 +67,8 @@ def schedule_record(key: bytes, wish: Wish, mode: Mode = "binary") -> Record:
     event = _event(_attributes(wish), wish.payload)
     binary = mode == "binary" and wish.payload is not None
     message = to_binary_event(event) if binary else to_structured_event(event)
-    extra = [(name, _as_bytes(value)) for name, value in (wish.headers or {}).items()]
-    return Record(event.get_id(), key, message.value, [*message.headers.items(), *extra])
+    headers = [*message.headers.items(), *_own_headers(wish.headers or {})]
+    return Record(event.get_id(), key, message.value, headers)
 
 
 def cancel_record(key: bytes) -> Record:
@@ -147,6 +147,13 @@ def _iso(delay: timedelta) -> str:
     if micros < 0:
         raise ScheduleError("delay: is below zero; what is due at once has a delay of 0s")
     return f"PT{micros // 1_000_000}.{micros % 1_000_000:06d}S"
+
+
+def _own_headers(headers: Headers) -> list[tuple[str, bytes]]:
+    for name in headers:
+        if name.lower().startswith("ce_") or name.lower() == "content-type":
+            raise ScheduleError(f"headers: {name} would change the event; use attributes instead")
+    return [(name, _as_bytes(value)) for name, value in headers.items()]
 
 
 def _as_bytes(value: str | bytes) -> bytes:

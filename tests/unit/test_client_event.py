@@ -112,6 +112,7 @@ def test_headers_and_attributes_go_along() -> None:
         (Wish(b"", "t", delay="soon"), "delay: 'soon' is not a duration"),
         (Wish(b"", "t", delay=timedelta(seconds=-1)), "delay: is below zero"),
         (Wish(b"", "t", at=NOON, attributes={"outputtopic": "x"}), "by the parameter topic"),
+        (Wish(b"", "t", at=NOON, headers={"ce_id": "x"}), "headers: ce_id would change the event"),
         (Wish(b"", "t", at=NOON, attributes={"My-Name": "x"}), "attributes: .*My-Name"),
         (
             Wish(b"", "t", at=NOON, attributes={"expirytime": NOON.replace(tzinfo=None)}),

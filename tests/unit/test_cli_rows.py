@@ -1,0 +1,127 @@
+"""How rows and counts are written, as JSON and as tables."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from pipeline.cli.as_json import row_json, stats_json
+from pipeline.cli.as_table import rows_table, stats_table, version_table
+from state.inspect import Ledger, Stats
+from state.row import ROW, Status
+
+SECOND = 1_000_000
+NOW = 1_893_456_000 * SECOND  # 2030-01-01T00:00:00Z
+
+
+def row(**changes: object) -> dict[str, Any]:
+    base: dict[str, Any] = dict.fromkeys(ROW.names)
+    base |= {
+        "identity": b"in\0order-17",
+        "source_topic": "in",
+        "source_partition": 0,
+        "source_offset": 7,
+        "source_timestamp": NOW - 60 * SECOND,
+        "key": b"order-17",
+        "kind": "message",
+        "output_topic": "orders",
+        "output_key": b"order-17",
+        "payload": b'{"n":1}',
+        "headers": [],
+        "due": NOW + 90 * SECOND,
+        "status": "pending",
+        "attempt": 0,
+        "batch": 3,
+        "changed_at": NOW,
+    }
+    return base | changes
+
+
+def printed(what: RenderableType) -> str:
+    out = StringIO()
+    Console(file=out, width=160).print(what)
+    return out.getvalue()
+
+
+def test_a_row_in_json_has_every_column_but_the_identity() -> None:
+    line = json.loads(row_json(row()))
+    assert set(line) == set(ROW.names) - {"identity"}
+    assert (line["key"], line["payload"]) == ("order-17", '{"n":1}')
+    assert line["due"] == "2030-01-01T00:01:30.000000Z"
+    assert line["claim"] is None
+
+
+def test_bytes_that_are_no_text_stand_in_json_as_base64() -> None:
+    headers = [{"key": "a", "value": b"\xff"}, {"key": "b", "value": None}]
+    line = json.loads(row_json(row(key=b"\xff", payload=b"\xff\x00", headers=headers)))
+    assert line["key"] == "0xff"
+    assert (line["payload_base64"], "payload" in line) == ("/wA=", False)
+    assert line["headers"] == [{"key": "a", "value_base64": "/w=="}, {"key": "b", "value": None}]
+
+
+def test_the_table_tells_when_each_row_is_due() -> None:
+    text = printed(rows_table([row(), row(key=b"[red]x", payload=None)], NOW))
+    assert "2030-01-01T00:01:30.000Z" in text
+    assert "in 1m 30s" in text
+    assert "[red]x" in text
+    assert "null" in text
+
+
+def test_a_done_version_shows_its_receipt_and_how_late_it_was() -> None:
+    receipt = {"published_partition": 1, "published_offset": 9, "published_at": NOW + 90_012_000}
+    text = printed(version_table(row(status="done", **receipt), NOW))
+    assert "partition 1, offset 9, 2030-01-01T00:01:30.012Z, 12ms after due" in text
+
+
+def test_a_done_version_without_receipt_says_so() -> None:
+    assert "receipt unknown" in printed(version_table(row(status="done"), NOW))
+
+
+def test_a_dead_version_shows_the_reason() -> None:
+    text = printed(version_table(row(status="dead", reason="no_topic", detail="gone"), NOW))
+    assert "no_topic: gone" in text
+
+
+@pytest.mark.parametrize(
+    ("payload", "shown"),
+    [
+        (b'{"n":1.00}', '{"n":1.00}'),
+        (b'{"n":1,"n":2}', '{"n":1,"n":2}'),
+        (b"12345678901234567890123.5", "12345678901234567890123.5"),
+        (b"plain [red]text", "plain [red]text"),
+        (b"\xff\x00", "0xff00"),
+        (None, "null"),
+    ],
+)
+def test_a_payload_is_shown_as_it_is(payload: bytes | None, shown: str) -> None:
+    assert f"payload  {shown} " in printed(version_table(row(payload=payload), NOW)) + " "
+
+
+def test_a_payload_of_json_is_shown_in_lines_where_that_changes_nothing() -> None:
+    lines = printed(version_table(row(payload=b'{"n":1,"m":"x"}'), NOW)).splitlines()
+    assert [line.strip() for line in lines[-3:]] == ['"n": 1,', '"m": "x"', "}"]
+
+
+def ledger(**changes: int) -> Ledger:
+    ends = {Status.PENDING: 3, Status.DONE: 4}
+    return Ledger(**({"accepted": 7, "rejected": 1, "late_cancels": 2} | changes), ends=ends)
+
+
+def test_stats_say_whether_the_ledger_closes() -> None:
+    closed = Stats(ledger(), 12, NOW + SECOND, None, {"orders": 3})
+    text = printed(stats_table(closed, NOW))
+    assert "the ledger closes" in text
+    assert "in 1s" in text
+    assert "pending for orders" in text
+    open_ = printed(stats_table(Stats(ledger(accepted=9), -1, None, NOW - SECOND), NOW))
+    assert "does not close: 2 missing" in open_
+    assert "none yet" in open_
+
+
+def test_stats_in_json_have_every_count() -> None:
+    line = json.loads(stats_json(Stats(ledger(), 12, NOW, None, {"orders": 3})))
+    assert line["ends"] == {"pending": 3, "done": 4}
+    assert (line["accepted"], line["difference"], line["rejected"]) == (7, 0, 1)
+    assert (line["next_due"], line["oldest_overdue"]) == ("2030-01-01T00:00:00.000000Z", None)
