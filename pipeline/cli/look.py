@@ -84,8 +84,7 @@ def show(
 
     out = console()
     for number, row in enumerate(versions):
-        out.print("" if number else None, end="\n" if number else "")
-        out.print(version_table(row, now_micros()))
+        out.print(*([""] if number else []), version_table(row, now_micros()), sep="\n")
 
 
 def stats(

@@ -136,6 +136,7 @@ def test_show_tells_every_version_of_a_key(run: Run) -> None:
 
 def test_show_tells_payload_headers_and_receipt(run: Run) -> None:
     told = run("show", "early")
+    assert told.startswith("key ")
     assert "payload of early" in told
     assert "h: x" in told
     assert "partition 2, offset 40" in told
