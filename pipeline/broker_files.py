@@ -57,6 +57,9 @@ def _single_node(folder: Path, port: int, controller: int) -> dict[str, str]:
         "log.dirs": str(folder / "log"),
         "auto.create.topics.enable": "false",
         "group.initial.rebalance.delay.ms": "0",
+        # A killed broker is let in again only when its last session is over.
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
         "log.cleaner.dedupe.buffer.size": str(16 * 1024 * 1024),
         **_replication_of_one(),
     }

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from state.errors import SetupError
 
 ATTEMPTS = 3
-_TROUBLE = ("unresolved dependency", "download failed", "unknownhost", "exception", "error")
+_TROUBLE = ("not found", "download failed", "access error", "exception", "error")
 
 
 @dataclass(frozen=True, slots=True)

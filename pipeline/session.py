@@ -1,0 +1,108 @@
+"""Opens the Spark session that duestream's jobs, notebooks and tests run in."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.jvm import check_java, spark_jars
+from state.errors import SetupError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL_MASTER = "local[*]"
+_LOG_CONFIGURATION = Path(__file__).resolve().parent / "spark-log.properties"
+_FILE_MANAGER = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+# Options that bring the jars in another way, so that ours would come twice.
+_JAR_OPTIONS = frozenset({"spark.jars", "spark.jars.packages", "spark.remote"})
+_JAVA_OPTIONS = frozenset({"spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"})
+
+
+def spark_session(
+    app: str, master: str | None = None, options: Mapping[str, str] | None = None
+) -> "SparkSession":
+    """Return the session; ``options`` win over the defaults, and a session that runs is taken.
+
+    Without ``master`` it runs on this machine, unless the job was started by spark-submit or on a
+    platform that has a session already.
+    """
+    sessions = _spark()
+    active: SparkSession | None = sessions.getActiveSession()
+    if active is not None:
+        return active
+    local = _is_local(master)
+    if local:
+        _prepare_environment()
+    builder = sessions.builder.appName(app)
+    if master or local:
+        builder = builder.master(master or LOCAL_MASTER)
+    for name, value in session_options(local, options or {}).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def session_options(local: bool, options: Mapping[str, str]) -> dict[str, str]:
+    """Return all options of the session: the defaults, and ``options`` over them."""
+    merged = dict(_EVERYWHERE)
+    if local:
+        merged |= _local_options()
+        if not _JAR_OPTIONS & options.keys():
+            merged["spark.jars"] = ",".join(str(jar) for jar in spark_jars())
+    for name in _JAVA_OPTIONS & options.keys():  # added to, or the zone and the log would be lost
+        options = {**options, name: f"{merged.get(name, '')} {options[name]}".strip()}
+    return merged | dict(options)
+
+
+_EVERYWHERE = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # In any other zone Delta verifies the whole state again on each commit.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.databricks.delta.autoCompact.enabled": "false",
+    "spark.databricks.delta.optimizeWrite.enabled": "false",
+}
+
+
+def _local_options() -> dict[str, str]:
+    quiet = f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}"
+    return {
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC {quiet}",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.python.unix.domain.socket.enabled": "true",
+        # The default one starts processes for every file it writes.
+        "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,
+        "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
+    }
+
+
+def _is_local(master: str | None) -> bool:
+    if master is not None:
+        return master.startswith("local")
+    submitted = "SPARK_ENV_LOADED" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
+    return not submitted and "DATABRICKS_RUNTIME_VERSION" not in os.environ
+
+
+def _prepare_environment() -> None:
+    check_java()
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+
+
+def _spark() -> "type[SparkSession]":
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise SetupError("PySpark is not installed; pip install 'duestream[spark]'") from error
+    return SparkSession

@@ -1,0 +1,44 @@
+"""What tests share: one real broker, one Spark session, and topics nobody else uses."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.local_kafka import LocalKafka
+from pipeline.session import spark_session
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[LocalKafka]:
+    """Serve a broker to all tests; those that stop or kill one start their own."""
+    with LocalKafka() as kafka:
+        yield kafka
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Open the product's own session, small, and away from the working folder."""
+    warehouse: Path = tmp_path_factory.mktemp("warehouse")
+    options = {"spark.sql.warehouse.dir": str(warehouse), "spark.default.parallelism": "2"}
+    session = spark_session("tests", "local[2]", options)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def topics(broker: LocalKafka) -> Callable[..., str]:
+    """Create a topic at each call, with a name no other test has, and return the name."""
+
+    def create(name: str = "topic", partitions: int = 1, **config: str) -> str:
+        unique = f"{name}-{os.getpid()}-{next(_NUMBERS)}"
+        settings = {key.replace("_", "."): value for key, value in config.items()}
+        broker.create_topics([unique], partitions, settings)
+        return unique
+
+    return create
