@@ -1,0 +1,64 @@
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+SAY := @printf '%s\n'
+
+.DEFAULT_GOAL := help
+.PHONY: help install machine demo test lint bench pins clean
+
+help: ## list what can be made
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | \
+	  while IFS='|' read -r name text; do printf '%-16s %s\n' "$$name" "$$text"; done
+
+install: $(STAMP) ## put everything into .venv, in the pinned versions
+
+$(STAMP): constraints.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "error: $(PYTHON) is not installed; install Python 3.11 or newer, or name one: make PYTHON=..." >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: $(PYTHON) is older than 3.11; name a newer one: make PYTHON=python3.12 ..." >&2; exit 2; }
+	$(SAY) "creating .venv ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(SAY) "installing the pinned packages (a few minutes the first time) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input \
+	  --require-hashes -r constraints.txt
+	$(SAY) "installing duestream ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input \
+	  --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Java, and the jars of Spark and the broker; both are told in one sentence when they are missing.
+machine: $(STAMP)
+	@$(BIN)/python -m pipeline.jvm
+
+demo: machine ## see messages wait and go out, on a broker of its own
+	@$(BIN)/duestream demo
+
+test: lint machine ## lint, types, imports, then all tests
+	$(SAY) "pytest ..."
+	@$(BIN)/python -m pytest -q
+
+lint: $(STAMP) ## check style, types and who may import whom
+	$(SAY) "ruff ..."
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	$(SAY) "mypy ..."
+	@$(BIN)/mypy -p pipeline -p state --no-error-summary
+	$(SAY) "lint-imports ..."
+	@$(BIN)/lint-imports > .venv/imports.log 2>&1 || { cat .venv/imports.log; exit 1; }
+
+bench: machine ## measure, and print the machine and a table
+	@$(BIN)/python -m bench
+
+pins: ## resolve constraints.txt anew from pyproject.toml
+	$(SAY) "resolving (some minutes) ..."
+	@$(PYTHON) -m venv build/pins
+	@build/pins/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
+	@build/pins/bin/pip-compile --quiet --upgrade --all-extras --generate-hashes --strip-extras \
+	  --allow-unsafe --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	  --no-emit-trusted-host --output-file build/constraints.txt pyproject.toml
+	@{ head -1 constraints.txt; cat build/constraints.txt; } > build/pinned.txt
+	@mv build/pinned.txt constraints.txt
+
+clean: ## remove .venv and whatever was built; the cache of jars stays
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
