@@ -68,7 +68,7 @@ class Job:
         )
         log.info("running; schedules are taken from %s", self._inputs())
         while not stopped():
-            if self._ended(query, timeout=0.5):
+            if self._ended(query, timeout=1):
                 break
         self._ticker.stop()
         query.stop()
@@ -78,7 +78,7 @@ class Job:
         log.info("taking what is there from %s", self._inputs())
         while True:
             query = self._query({"availableNow": True})
-            while not self._ended(query, timeout=60.0):
+            while not self._ended(query, timeout=60):
                 pass
             self._outbox.drain()
             due = self._store.next_due()
@@ -93,8 +93,8 @@ class Job:
             tempfile.TemporaryDirectory(prefix="duestream-checkpoint-")
         )
         bind(self._spark, self._checkpoint, self._store)
-        clients: dict[str, object] = dict(librdkafka_options(settings.kafka))
-        presence = Presence(clients, self._store.state_id, settings.internal_topic)
+        clients = dict(librdkafka_options(settings.kafka))
+        presence = Presence({**clients}, self._store.state_id, settings.internal_topic)
         later.callback(presence.close)
         presence.announce()
         self._outbox, out = start_outbox(settings, self._store, now_micros())
@@ -120,7 +120,7 @@ class Job:
             .start()
         )
 
-    def _ended(self, query: StreamingQuery, timeout: float) -> bool:
+    def _ended(self, query: StreamingQuery, timeout: int) -> bool:
         """Wait a while; tell whether the query has ended, and raise why if it failed."""
         try:
             return bool(query.awaitTermination(timeout))

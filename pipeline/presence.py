@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka import KafkaError as Code
 from confluent_kafka.admin import AdminClient
 
+from pipeline.outbox.connection import Options
 from state.errors import KafkaError, StateError
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ _CALL_TIMEOUT = 30.0
 class Presence:
     """Being seen as the job of a state, from ``announce`` to ``close``."""
 
-    def __init__(self, options: dict[str, object], state_id: str, topic: str) -> None:
+    def __init__(self, options: Options, state_id: str, topic: str) -> None:
         self._group = f"duestream.{state_id}.presence"
         self._topic = topic
         self._admin = AdminClient(options)

@@ -2,9 +2,10 @@
 
 from concurrent.futures import Future
 
-from confluent_kafka import KafkaException
 from confluent_kafka import KafkaError as Code
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from pipeline.config.kafka import librdkafka_options
 from pipeline.config.settings import Settings

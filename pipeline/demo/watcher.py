@@ -68,9 +68,9 @@ def _seen(message: Message) -> Seen:
     headers = dict(message.headers() or [])
     reason = headers.get(REASON)
     return Seen(
-        message.topic(),
+        message.topic() or "",
         (message.key() or b"").decode(errors="replace"),
         (message.value() or b"").decode(errors="replace"),
         message.timestamp()[1],
-        reason.decode() if reason else None,
+        bytes(reason).decode() if isinstance(reason, bytes) else None,
     )

@@ -8,7 +8,9 @@ import pyarrow as pa
 from state import row
 from state.version import Version
 
-Headers = list[tuple[str, bytes | None]]
+_OVERHEAD = 100  # bytes of a record batch's header and of a record's length fields
+
+Headers = list[tuple[str, str | bytes | None]]
 
 
 class Chunk:
@@ -67,6 +69,13 @@ class Item:
         return Version(
             chunk.source_topic[i], chunk.partition[i], chunk.offset[i], chunk.timestamp[i]
         )
+
+    @property
+    def size(self) -> int:
+        """The bytes of the record, with what Kafka adds to a batch of one."""
+        chunk, i = self.chunk, self.index
+        named = sum(len(k) + len(v or b"") + 10 for k, v in chunk.headers[i] or ())
+        return len(chunk.payload[i] or b"") + len(chunk.key[i] or b"") + named + _OVERHEAD
 
     @property
     def fire_id(self) -> str:

@@ -33,9 +33,9 @@ class Marker(NamedTuple):
         if committed.offset < 0:
             return None
         try:
-            watermark, lanes = committed.metadata.split("/")
+            watermark, lanes = (committed.metadata or "").split("/")
             return cls(committed.offset - 1, int(watermark), int(lanes))
-        except (AttributeError, ValueError) as error:
+        except ValueError as error:
             raise KafkaError(
                 f"the marker of lane {committed.partition} on {committed.topic} holds "
                 f"{committed.metadata!r}, which this version cannot read; "

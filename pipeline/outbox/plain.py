@@ -18,7 +18,7 @@ from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published, Receipt
 from pipeline.outbox.records import Shape
-from pipeline.outbox.refusal import Refusal
+from pipeline.outbox.refusal import Refusal, is_too_large
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from state.errors import KafkaError
@@ -44,7 +44,7 @@ class PlainPublisher:
         self._shape = shape
         self._topics = topics
         self._stopping = stopping
-        self._session = Session(Producer({**connection.plain(), "enable.idempotence": True}))
+        self._producer = Producer({**connection.plain(), "enable.idempotence": True})
 
     def open(self) -> Marker | None:
         """Answer that nothing is known to be out."""
@@ -65,17 +65,17 @@ class PlainPublisher:
 
     def close(self) -> None:
         """Send what is still queued."""
-        self._session.producer.flush(self._timeout)
+        self._producer.flush(self._timeout)
 
     def _send(
         self, flush: Flush, numbers: list[int], receipts: dict[int, Receipt]
     ) -> dict[int, Code]:
-        self._session.clear()
+        session = Session(self._producer)
         for number in numbers:
-            self._session.send(number, self._shape.message(flush.items[number]))
-        self._session.producer.flush()
-        receipts.update(self._session.receipts)
-        return self._session.errors
+            session.send(number, self._shape.message(flush.items[number]))
+        self._producer.flush()
+        receipts.update(session.receipts)
+        return session.errors
 
     def _send_alone(
         self,
@@ -105,17 +105,25 @@ class PlainPublisher:
         time.sleep(_WAIT)
 
     def _tell(self, flush: Flush, refused: dict[int, Refusal]) -> None:
-        if not refused:
-            return
-        self._session.clear()
+        """Write dead letters and notes; where a dead letter is too large, without its value."""
+        errors = self._send_letters(flush, refused, whole=True)
+        if any(is_too_large(error) for error in errors.values()):
+            errors = self._send_letters(flush, refused, whole=False)
+        if errors:
+            raise KafkaError(self._shape.takes_no_records(errors[SIDE].str()))
+        notes = Session(self._producer)
         at = now_micros()
         for number, refusal in refused.items():
-            item = flush.items[number]
-            self._session.send(SIDE, self._shape.dead_letter(item, refusal))
-            self._session.send(SIDE, self._shape.note(item, refusal, self._lane, at))
-        self._session.producer.flush()
-        if SIDE in self._session.errors:
-            raise KafkaError(
-                f"the dead-letter topic {self._shape.dead_letter_topic} takes no records: "
-                f"{self._session.errors[SIDE].str()}; check that it exists"
-            )
+            notes.send(SIDE, self._shape.note(flush.items[number], refusal, self._lane, at))
+        self._producer.flush()
+        if notes.errors:
+            raise KafkaError(self._shape.takes_no_records(notes.errors[SIDE].str()))
+
+    def _send_letters(
+        self, flush: Flush, refused: dict[int, Refusal], *, whole: bool
+    ) -> dict[int, Code]:
+        letters = Session(self._producer)
+        for number, refusal in refused.items():
+            letters.send(SIDE, self._shape.dead_letter(flush.items[number], refusal, whole=whole))
+        self._producer.flush()
+        return letters.errors

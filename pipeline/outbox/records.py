@@ -8,6 +8,7 @@ from pipeline.outbox.note import write_note
 from pipeline.outbox.refusal import Refusal
 
 FIRE_ID = "duestream-fire-id"
+OMITTED = "duestream-value-omitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +44,29 @@ class Shape:
             -1 if partition is None else partition,
         )
 
-    def dead_letter(self, item: Item, refusal: Refusal) -> Record:
-        """Return what goes to the dead-letter topic instead of a message Kafka refused."""
+    def dead_letter(self, item: Item, refusal: Refusal, *, whole: bool = True) -> Record:
+        """Return what goes to the dead-letter topic instead of a message Kafka refused.
+
+        Where even that topic takes no record so large it goes without the value, and says so.
+        """
         chunk, i = item.chunk, item.index
-        return Record(
-            self.dead_letter_topic,
-            chunk.source_key[i],
-            chunk.payload[i],
-            (chunk.headers[i] or [])
-            + dead_letter_headers(refusal.reason, refusal.detail, item.version),
-        )
+        payload = chunk.payload[i]
+        headers: Headers = list(chunk.headers[i] or []) if whole else []
+        headers += dead_letter_headers(refusal.reason, refusal.detail, item.version)
+        if not whole:
+            payload, size = None, len(payload or b"")
+            headers.append((OMITTED, f"{size} bytes".encode()))
+        return Record(self.dead_letter_topic, chunk.source_key[i], payload, headers)
 
     def note(self, item: Item, refusal: Refusal, lane: int, at: int) -> Record:
         """Return the note that tells the state."""
         value = write_note(item, refusal, at)
         return Record(self.internal_topic, item.identity, value, None, lane)
+
+    def takes_no_records(self, why: str) -> str:
+        """Say that one of the job's own topics fails."""
+        return (
+            f"the dead-letter topic {self.dead_letter_topic} or the internal topic "
+            f"{self.internal_topic} takes no records: {why}; check that both exist, that this job "
+            "may write there, and their max.message.bytes"
+        )

@@ -29,6 +29,16 @@ _OF_A_ROW = {
 }
 
 
+def is_of_a_row(error: Code) -> bool:
+    """Tell whether an error is about the record, not about the cluster."""
+    return error.code() in _OF_A_ROW
+
+
+def is_too_large(error: Code) -> bool:
+    """Tell whether a record was refused for its size."""
+    return _OF_A_ROW.get(error.code()) is Reason.TOO_LARGE_FOR_TOPIC
+
+
 def refusal_of(error: Code, topic: str) -> Refusal | None:
     """Return why this one message is refused; None when the error is not about the message."""
     reason = _OF_A_ROW.get(error.code())

@@ -1,5 +1,6 @@
-"""One Kafka producer and what it has heard about the records it sent."""
+"""Sends records with one producer and keeps what is heard of them."""
 
+import time
 from functools import partial
 
 from confluent_kafka import KafkaError as Code
@@ -10,19 +11,19 @@ from pipeline.outbox.records import Record
 
 SIDE = -1  # the number of records that belong to no message: dead letters, notes
 _POLL = 0.05  # seconds to wait for room when the producer's queue is full
+_PURGED = frozenset({Code._PURGE_QUEUE, Code._PURGE_INFLIGHT})  # taken back by an abort
 
 
 class Session:
-    """Sends records and keeps, by the number the caller gave each, its receipt or its error."""
+    """One attempt at sending: by the number the caller gave each record, its receipt or error.
+
+    Each attempt has a session of its own, so that late word of an earlier one does no harm.
+    """
 
     def __init__(self, producer: Producer) -> None:
         self.producer = producer
         self.receipts: dict[int, Receipt] = {}
         self.errors: dict[int, Code] = {}
-
-    def clear(self) -> None:
-        """Forget what was heard so far."""
-        self.receipts, self.errors = {}, {}
 
     def send(self, number: int, record: Record) -> None:
         """Queue one record; an error about it is kept, not raised."""
@@ -43,8 +44,16 @@ class Session:
                 self.errors[number] = error.args[0]
                 return
 
+    def wait_for_all(self, timeout: float) -> None:
+        """Wait until every record is acknowledged; raise the first error as soon as it is heard."""
+        give_up = time.monotonic() + timeout
+        while not self.errors and len(self.producer) and time.monotonic() < give_up:
+            self.producer.poll(_POLL)
+        if self.errors:
+            raise KafkaException(next(iter(self.errors.values())))
+
     def _delivered(self, number: int, error: Code | None, message: Message) -> None:
         if error is None:
-            self.receipts[number] = (message.partition(), message.offset())
-        else:
+            self.receipts[number] = (message.partition() or 0, message.offset() or 0)
+        elif error.code() not in _PURGED:
             self.errors[number] = error

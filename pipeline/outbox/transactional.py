@@ -7,6 +7,8 @@ is thrown away, a new one fences it, and the marker it finds says whether the fl
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka import KafkaError as Code
@@ -18,7 +20,7 @@ from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.records import Shape
-from pipeline.outbox.refusal import Refusal
+from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from state.errors import KafkaError
@@ -26,7 +28,17 @@ from state.errors import KafkaError
 log = logging.getLogger(__name__)
 
 _FENCED = frozenset({Code._FENCED, Code.PRODUCER_FENCED, Code.INVALID_PRODUCER_EPOCH})
+_SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 10.0
+
+
+@dataclass(slots=True)
+class How:
+    """How a flush is sent, as learnt from earlier attempts."""
+
+    refused: dict[int, Refusal]
+    alone: set[int] = field(default_factory=set)  # refused in company only: a batch for each
+    whole: bool = True  # dead letters with their value
 
 
 class TransactionalPublisher:
@@ -47,65 +59,51 @@ class TransactionalPublisher:
         self._topics = topics
         self._stopping = stopping
         self._reader = Consumer(connection.markers())  # never subscribes
-        self._session: Session | None = None
+        self._producer: Producer | None = None
 
     def open(self) -> Marker | None:
         """Fence whoever held the lane, settle its open transaction and read the marker."""
-        self._session = None  # the old producer goes before the new one comes
-        producer = Producer(self._connection.transactional(self._lane))
-        producer.init_transactions(self._timeout)
-        self._session = Session(producer)
+        self._producer = None  # the old one goes before the new one comes
+        self._producer = Producer(self._connection.transactional(self._lane))
+        self._producer.init_transactions(self._timeout)
         place = TopicPartition(self._shape.internal_topic, self._lane)
         return Marker.of(self._reader.committed([place], timeout=self._timeout)[0])
 
     def publish(self, flush: Flush) -> Published:
         """Publish, whatever it takes; a message Kafka will not have becomes a dead letter."""
-        refused = self._topics.refused(flush.items)
-        wait = 0.1
+        how = How(self._topics.refused(flush.items))
+        wait = _SHORTEST_WAIT
         while True:
+            session = self._begin()
             try:
-                return self._attempt(flush, refused)
+                self._send_all(session, flush, how)
+                self._commit(session, flush.marker)
             except KafkaException as error:
-                log.warning("lane %d cannot publish yet: %s", self._lane, error.args[0])
                 self._stop_if_told(error)
-            time.sleep(wait)
-            wait = min(wait * 2, _LONGEST_WAIT)
+                reason = error.args[0].str()
+            else:
+                receipts = [session.receipts.get(i) for i in range(len(flush.items))]
+                return Published(now_micros(), receipts, how.refused)
             if self._is_out(flush.marker):
-                return Published(now_micros(), [None] * len(flush.items), refused)
+                return Published(now_micros(), [None] * len(flush.items), how.refused)
+            if not self._learn(flush, session.errors, how):
+                log.warning("lane %d cannot publish yet: %s", self._lane, reason)
+                time.sleep(wait)
+                wait = min(wait * 2, _LONGEST_WAIT)
 
     def close(self) -> None:
         """Let go of the broker."""
-        self._session = None
+        self._producer = None
         self._reader.close()
 
-    def _attempt(self, flush: Flush, refused: dict[int, Refusal]) -> Published:
-        alone: frozenset[int] = frozenset()  # refused in company only: each gets its own batch
-        while True:
-            session = self._begin()
-            self._send_all(session, flush, refused, alone)
-            try:
-                if not session.errors:
-                    self._commit(session, flush.marker)
-                    receipts = [session.receipts.get(i) for i in range(len(flush.items))]
-                    return Published(now_micros(), receipts, refused)
-            except KafkaException as error:
-                if not session.errors or not error.args[0].txn_requires_abort():
-                    raise
-            errors = dict(session.errors)
-            session.producer.abort_transaction(self._timeout)
-            found = self._blame(flush, errors)
-            refused.update(found)
-            alone |= frozenset(errors) - frozenset(found)
-
-    def _send_all(
-        self, session: Session, flush: Flush, refused: dict[int, Refusal], alone: frozenset[int]
-    ) -> None:
+    def _send_all(self, session: Session, flush: Flush, how: How) -> None:
         at = now_micros()
         for number, item in enumerate(flush.items):
-            if number in refused:
-                session.send(SIDE, self._shape.dead_letter(item, refused[number]))
-                session.send(SIDE, self._shape.note(item, refused[number], self._lane, at))
-            elif number in alone:
+            if number in how.refused:
+                refusal = how.refused[number]
+                session.send(SIDE, self._shape.dead_letter(item, refusal, whole=how.whole))
+                session.send(SIDE, self._shape.note(item, refusal, self._lane, at))
+            elif number in how.alone:
                 session.producer.flush(self._timeout)
                 session.send(number, self._shape.message(item))
                 session.producer.flush(self._timeout)
@@ -116,42 +114,49 @@ class TransactionalPublisher:
         place = marker.at(self._shape.internal_topic, self._lane)
         group = self._reader.consumer_group_metadata()
         session.producer.send_offsets_to_transaction([place], group, self._timeout)
+        session.wait_for_all(self._timeout)  # a commit would wait for records that are stuck
         session.producer.commit_transaction(self._timeout)
 
-    def _blame(self, flush: Flush, errors: dict[int, Code]) -> dict[int, Refusal]:
-        if SIDE in errors:
-            raise KafkaError(
-                f"the dead-letter topic {self._shape.dead_letter_topic} or the internal topic "
-                f"{self._shape.internal_topic} takes no records: {errors[SIDE].str()}; "
-                "check that both exist, that this job may write there and their max.message.bytes"
-            )
+    def _learn(self, flush: Flush, errors: dict[int, Code], how: How) -> bool:
+        """Change how the flush is sent so that it gets past these errors, if they are of rows."""
+        if SIDE in errors and how.whole and is_too_large(errors[SIDE]):
+            how.whole = False
+            return True
+        if SIDE in errors and is_of_a_row(errors[SIDE]):
+            raise KafkaError(self._shape.takes_no_records(errors[SIDE].str()))
         numbers = doubtful(flush, errors)
-        if not numbers:
-            raise KafkaException(next(iter(errors.values())))
-        return at_fault(flush, numbers, lambda some: self._probe(flush, some))
+        found = at_fault(flush, numbers, lambda some: self._probe(flush, some)) if numbers else {}
+        how.refused.update(found)
+        how.alone |= set(numbers) - set(found)
+        return bool(numbers)
 
     def _probe(self, flush: Flush, numbers: Sequence[int]) -> dict[int, Code]:
+        """Send messages in a transaction that never commits; the next ``open`` aborts it."""
         session = self._begin()
         for number in numbers:
             session.send(number, self._shape.message(flush.items[number]))
-        session.producer.flush(self._timeout)
-        errors = dict(session.errors)
-        session.producer.abort_transaction(self._timeout)
-        return errors
+        with suppress(KafkaException):
+            session.wait_for_all(self._timeout)
+        self._open_again()
+        return session.errors
 
     def _begin(self) -> Session:
-        session = self._live()
-        session.clear()
-        session.producer.begin_transaction()
-        return session
+        if self._producer is None:
+            raise RuntimeError("publish before open")
+        self._producer.begin_transaction()
+        return Session(self._producer)
 
     def _is_out(self, marker: Marker) -> bool:
         """Start over with a new producer and ask the marker whether the flush went out."""
+        return self._open_again() == marker
+
+    def _open_again(self) -> Marker | None:
         while True:
             try:
-                return self.open() == marker
+                return self.open()
             except KafkaException as error:
                 self._stop_if_told(error)
+                log.warning("lane %d waits for Kafka: %s", self._lane, error.args[0].str())
                 time.sleep(1.0)
 
     def _stop_if_told(self, error: KafkaException) -> None:
@@ -165,8 +170,3 @@ class TransactionalPublisher:
                 f"stopped while Kafka could not be reached: {error.args[0].str()}; what waits is "
                 "in the state and goes out at the next start"
             ) from error
-
-    def _live(self) -> Session:
-        if self._session is None:
-            raise RuntimeError("publish before open")
-        return self._session
