@@ -1,0 +1,98 @@
+"""Decides which commands of a micro-batch are new to the store, and which of them came too late."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.row import (
+    IDENTITY,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TIMESTAMP,
+    SOURCE_TOPIC,
+)
+from state.version import Version, is_newer
+
+_PARTITIONS = 1 << 32  # more than a topic can have
+
+Marks = dict[str, dict[str, int]]  # topic, partition (as JSON has it, text), number
+
+
+class HighMarks:
+    """The highest number seen of each (topic, partition)."""
+
+    def __init__(self, marks: Marks | None = None) -> None:
+        self._marks = {
+            (topic, int(partition)): value
+            for topic, partitions in (marks or {}).items()
+            for partition, value in partitions.items()
+        }
+
+    def of(self, topic: str, partition: int) -> int:
+        """Return the mark, -1 where nothing was seen."""
+        return self._marks.get((topic, partition), -1)
+
+    def elsewhere(self, topic: str, partition: int) -> int:
+        """Return the highest mark among the topic's other partitions, -1 without any."""
+        others = (v for (t, p), v in self._marks.items() if t == topic and p != partition)
+        return max(others, default=-1)
+
+    def raise_to(self, topic: str, partition: int, value: int) -> None:
+        """Take note of a number."""
+        if value > self.of(topic, partition):
+            self._marks[topic, partition] = value
+
+    def as_dict(self) -> Marks:
+        """Return the marks in a form fit for JSON."""
+        marks: Marks = {}
+        for (topic, partition), value in sorted(self._marks.items()):
+            marks.setdefault(topic, {})[str(partition)] = value
+        return marks
+
+
+def not_taken(commands: pa.Table, taken: HighMarks) -> pa.Table:
+    """Keep the commands whose record lies above what was taken from its partition."""
+    if commands.num_rows == 0:
+        return commands
+    topics, places, where = _places(commands)
+    marks = np.array([taken.of(topics[p // _PARTITIONS], int(p % _PARTITIONS)) for p in places])
+    fresh = commands.column(SOURCE_OFFSET).to_numpy() > marks[where]
+    return commands if fresh.all() else commands.filter(pa.array(fresh))
+
+
+def raise_marks(marks: HighMarks, commands: pa.Table, column: str) -> None:
+    """Raise ``marks`` to the highest number that ``column`` has in each partition."""
+    if commands.num_rows == 0:
+        return
+    topics, places, where = _places(commands)
+    highest = np.full(len(places), -1, dtype=np.int64)
+    np.maximum.at(highest, where, commands.column(column).to_numpy())
+    for place, value in zip(places, highest, strict=True):
+        marks.raise_to(topics[place // _PARTITIONS], int(place % _PARTITIONS), int(value))
+
+
+def _places(commands: pa.Table) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    topic = pc.dictionary_encode(commands.column(SOURCE_TOPIC).combine_chunks())
+    codes = topic.indices.to_numpy().astype(np.int64) * _PARTITIONS
+    codes += commands.column(SOURCE_PARTITION).to_numpy()
+    places, where = np.unique(codes, return_inverse=True)
+    return topic.dictionary.to_pylist(), places, where
+
+
+def versions_of(table: pa.Table) -> list[tuple[bytes, Version]]:
+    """Return identity and version of each row."""
+    columns = (
+        table.column(name).to_pylist()
+        for name in (IDENTITY, SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
+    )
+    return [(identity, Version(*version)) for identity, *version in zip(*columns, strict=True)]
+
+
+def too_late(
+    commands: Sequence[tuple[bytes, Version]], known: Iterable[Version | None]
+) -> list[bool]:
+    """Tell for each command whether a newer version of its identity is known already."""
+    return [not is_newer(version, old) for (_, version), old in zip(commands, known, strict=True)]

@@ -1,0 +1,53 @@
+"""Folds a state in a process of its own, so that a job's interpreter is never held up by it.
+
+The parent writes one line of JSON to this process's standard input and keeps it open: when the
+parent is gone, however it ended, the input ends and so does the process.
+"""
+
+import json
+import os
+import sys
+import threading
+from typing import Any
+
+from state.delta.fold_steps import fold_and_tidy
+from state.delta.native import NativeFoldWriter
+from state.delta.tables import Tables
+
+_NICE = 10
+
+
+def main() -> None:
+    """Read the order, fold, and write the result, or why there is none, as one line of JSON."""
+    os.nice(_NICE)
+    order = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        result: dict[str, Any] = {"folded": _fold(order)}
+    except Exception as error:
+        result = {"error": f"{type(error).__name__}: {error}"}
+    sys.stdout.write(json.dumps(result) + "\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _fold(order: dict[str, Any]) -> int:
+    tables = Tables(order["path"], order["options"])
+    return fold_and_tidy(
+        tables,
+        NativeFoldWriter(tables),
+        order["now"],
+        order["keep_closed"],
+        order["vacuum_age"],
+    )
+
+
+def _end_with_parent() -> None:
+    # Below the buffer of sys.stdin: a thread that waits in it would hold its lock at exit.
+    while os.read(0, 1024):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

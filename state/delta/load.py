@@ -1,0 +1,68 @@
+"""Loads the near window from the tables."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.columns import reshape
+from state.delta.layout import BUCKET, MARK_BUCKET
+from state.delta.snapshot import Snapshot, is_live_row, look
+from state.delta.tables import Tables, read
+from state.delta.window import WINDOW_ROW, Window, added_rows
+from state.fields import text_is
+from state.lines import LINE, SEQ
+from state.row import DUE, ROW, STATUS, SUPERSEDED, Status
+
+
+class Loaded(NamedTuple):
+    """A window, and the newest commit that it knows of."""
+
+    window: Window
+    seq: int
+
+
+def load_window(tables: Tables, until: int, most: int) -> Loaded:
+    """Load what is pending and due before ``until``, or as much of it as ``most`` rows allow."""
+    snapshot = look(tables)
+    pending = is_live_row() & text_is(STATUS, Status.PENDING.value)
+    dues = read(snapshot.schedules, [DUE], pending & (pc.field(DUE) < until)).column(DUE)
+    end = window_end(dues.to_numpy(), until, most)
+    rows = read(snapshot.schedules, ROW.names, pending & (pc.field(DUE) < end))
+    window = Window(end, _beyond(snapshot.files, end))
+    window.add(reshape(rows, WINDOW_ROW, {LINE: -1}))
+    window.apply(snapshot.tail, _tail_rows(snapshot, end))
+    return Loaded(window, snapshot.seq)
+
+
+def window_end(dues: npt.NDArray[np.int64], until: int, most: int) -> int:
+    """Return the instant before which at most ``most`` rows are due.
+
+    Rows due at one instant stay together, so it may be more when they alone are too many.
+    """
+    if len(dues) <= most:
+        return until
+    first_left_out = int(np.partition(dues, most)[most])
+    return first_left_out + 1 if first_left_out == int(dues.min()) else first_left_out
+
+
+def _tail_rows(snapshot: Snapshot, end: int) -> pa.Table:
+    columns = [*ROW.names, SUPERSEDED, LINE]
+    where = (pc.field(SEQ) > snapshot.mark.seq) & (pc.field(DUE) < end)
+    where &= text_is(STATUS, Status.PENDING.value)
+    rows = read(snapshot.changelog, columns, where)
+    return added_rows(rows.sort_by(LINE), end)
+
+
+def _beyond(files: pa.Table, end: int) -> int | None:
+    """Return an instant at or before the least due of what the window leaves out."""
+    if files.num_rows == 0:
+        return None
+    rows = files.filter(pc.field(f"partition.{BUCKET}") != MARK_BUCKET)
+    if f"max.{DUE}" not in rows.schema.names or rows.num_rows == 0:
+        return end if rows.num_rows else None
+    later = rows.filter(pc.field(f"max.{DUE}") >= end)
+    least = pc.min(later.column(f"min.{DUE}")).as_py()
+    return None if least is None else max(end, int(least))

@@ -1,0 +1,59 @@
+"""What a fold leaves behind in ``schedules``: how far it went and the totals up to there.
+
+The mark is a row of the same commit as the rows it speaks for, so a reader can never see one
+without the other; and since it holds the totals, purging old rows does not change the ledger.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+
+from state.admission import Marks
+from state.resolve import Counts
+
+# Rows of the history that a later outcome corrected: topic, partition and offset of the version,
+# and the commit before which its rows no longer hold.
+Outdated = tuple[str, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """All commits up to ``seq`` are folded; ``stamps`` are the newest record timestamps in them."""
+
+    seq: int = 0
+    counts: Counts = field(default_factory=Counts)
+    stamps: Marks = field(default_factory=dict)
+    outdated: list[Outdated] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """Write the mark down."""
+        return json.dumps(
+            {
+                "seq": self.seq,
+                "accepted": self.counts.accepted,
+                "rejected": self.counts.rejected,
+                "late_cancels": self.counts.late_cancels,
+                "ends": dict(self.counts.ends),
+                "stamps": self.stamps,
+                "outdated": self.outdated,
+            },
+            sort_keys=True,
+        )
+
+    @staticmethod
+    def from_json(text: str) -> "Mark":
+        """Read a mark back."""
+        read = json.loads(text)
+        counts = Counts(
+            accepted=read["accepted"],
+            rejected=read["rejected"],
+            late_cancels=read["late_cancels"],
+            ends=Counter(read["ends"]),
+        )
+        outdated = [(t, p, o, s) for t, p, o, s in read["outdated"]]
+        return Mark(read["seq"], counts, read["stamps"], outdated)
+
+
+def copy_of(counts: Counts) -> Counts:
+    """Return counts that may be added to without changing the original."""
+    return Counts(counts.accepted, counts.rejected, counts.late_cancels, Counter(counts.ends))

@@ -1,0 +1,148 @@
+"""Writes the tables with delta-rs, without a JVM."""
+
+import pyarrow as pa
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    PostCommitHookProperties,
+    Schema,
+    Transaction,
+    WriterProperties,
+    write_deltalake,
+)
+from deltalake.exceptions import CommitFailedError
+
+from state.delta.layout import (
+    APP,
+    CHANGELOG,
+    HISTORY,
+    SCHEDULES,
+    TABLES,
+    Layout,
+    properties,
+)
+from state.delta.tables import Tables
+from state.delta.writer import GONE, another_writer
+from state.errors import StateError
+
+_HOUR = 3_600_000_000
+_TRIES = 5
+# Checkpoints are made in the background, never while a tick waits.
+_NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
+_PARQUET = WriterProperties(compression="ZSTD", max_row_group_size=32_768)
+_SAME_VERSION = (
+    "t.source_topic = s.source_topic and t.source_partition = s.source_partition "
+    "and t.source_offset = s.source_offset"
+)
+
+
+def create_tables(tables: Tables, state_id: str, keep: int) -> None:
+    """Make the tables that are not there yet."""
+    for layout in TABLES:
+        DeltaTable.create(
+            tables.uri(layout),
+            schema=Schema.from_arrow(layout.schema),
+            mode="ignore",
+            partition_by=[layout.partition] if layout.partition else None,
+            configuration=properties(layout, state_id, keep),
+            storage_options=dict(tables.options),
+            raise_if_key_not_exists=False,
+        )
+
+
+class NativeWriter:
+    """Appends to the changelog through one handle, kept from commit to commit.
+
+    delta-rs refuses an append when another one of the same application has come in since the
+    handle's version: that is the fence against a second job. It refuses as well after a fold has
+    trimmed the changelog; then the handle is opened anew and the numbers decide.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._handle = tables.open(CHANGELOG)
+        self._fresh: DeltaTable | None = None
+
+    def append(self, lines: pa.Table, seq: int) -> None:
+        """Append one commit; StateError when somebody else has written since the last one."""
+        self._handle, self._fresh = self._fresh or self._handle, None
+        for _ in range(_TRIES):
+            try:
+                self._write(lines, seq)
+            except CommitFailedError:
+                self._handle = self._tables.open(CHANGELOG)
+                if (self._handle.transaction_version(APP) or 0) != seq - 1:
+                    raise StateError(another_writer(self._tables.path)) from None
+            else:
+                return
+        raise StateError(f"the changelog at {self._tables.path} could not be written to")
+
+    def refresh(self) -> None:
+        """Write a checkpoint and open a handle that starts from it."""
+        self._tables.open(CHANGELOG).create_checkpoint()
+        self._fresh = self._tables.open(CHANGELOG)
+
+    def _write(self, lines: pa.Table, seq: int) -> None:
+        write_deltalake(
+            self._handle,
+            lines,
+            mode="append",
+            commit_properties=_numbered(seq),
+            post_commithook_properties=_NO_HOOKS,
+            writer_properties=_PARQUET,
+        )
+
+
+class NativeFoldWriter:
+    """Writes a fold's commits, each through a handle of its own."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def history_seq(self) -> int:
+        """Return the commit up to which closed rows are in ``history``."""
+        return int(self._tables.open(HISTORY).transaction_version(APP) or 0)
+
+    def add_history(self, rows: pa.Table, seq: int) -> None:
+        """Append closed rows, as known after commit ``seq``."""
+        write_deltalake(
+            self._tables.open(HISTORY),
+            rows,
+            mode="append",
+            commit_properties=_numbered(seq),
+            writer_properties=_PARQUET,
+        )
+
+    def merge(self, source: pa.Table, buckets: list[str], seq: int) -> None:
+        """Bring ``schedules`` to commit ``seq``; rows to change lie in ``buckets``."""
+        columns = {name: f"s.{name}" for name in SCHEDULES.schema.names}
+        named = ", ".join(f"'{bucket}'" for bucket in buckets)
+        merger = self._tables.open(SCHEDULES).merge(
+            source,
+            predicate=f"t.bucket in ({named}) and {_SAME_VERSION}",
+            source_alias="s",
+            target_alias="t",
+            writer_properties=_PARQUET,
+            commit_properties=_numbered(seq),
+        )
+        merger = merger.when_matched_delete(f"s.{GONE}").when_matched_update(columns)
+        merger.when_not_matched_insert(columns, predicate=f"not s.{GONE}").execute()
+
+    def delete(self, layout: Layout, predicate: str) -> None:
+        """Delete rows; nothing is committed when there are none."""
+        self._tables.open(layout).delete(predicate)
+
+    def tidy(self, keep: int) -> None:
+        """Join small files, and drop those that nobody has used for ``keep`` microseconds."""
+        for layout in (SCHEDULES, HISTORY):
+            self._tables.open(layout).optimize.compact(writer_properties=_PARQUET)
+        for layout in TABLES:
+            table = self._tables.open(layout)
+            hours = max(1, (min(keep, _HOUR) if layout is CHANGELOG else keep) // _HOUR)
+            table.vacuum(int(hours), dry_run=False, enforce_retention_duration=False)
+            table.create_checkpoint()
+            table.cleanup_metadata()
+
+
+def _numbered(seq: int) -> CommitProperties:
+    return CommitProperties(app_transactions=[Transaction(APP, seq)])

@@ -1,0 +1,100 @@
+"""Turns outcomes into lines of the changelog, leaving out those that would change nothing."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.admission import versions_of
+from state.columns import reshape
+from state.delta.inspector import find
+from state.delta.outstanding import Closed, Outstanding
+from state.delta.tables import Tables
+from state.delta.window import Window
+from state.fields import bytes_in
+from state.lines import full_outcome_line, outcome_lines
+from state.outcomes import one_per_version
+from state.resolve import Coordinates
+from state.row import (
+    CLOSED,
+    IDENTITY,
+    LIVE,
+    PUBLISHED_OFFSET,
+    ROW,
+    SOURCE_OFFSET,
+    STATUS,
+    Status,
+)
+
+
+class OutcomeLines:
+    """Knows where the row of an outcome is: claimed, in the window, or in the tables.
+
+    An outcome that puts a row back, or corrects one that is closed, is written together with the
+    whole row: who reads the line later need not search for it.
+    """
+
+    def __init__(
+        self, tables: Tables, outstanding: Outstanding, closed: Closed, window: Window
+    ) -> None:
+        self._tables = tables
+        self._outstanding = outstanding
+        self._closed = closed
+        self._window = window
+
+    def lines(self, outcomes: pa.Table, batch: int, now: int) -> list[pa.Table]:
+        """Return the lines to write."""
+        outcomes = one_per_version(outcomes)
+        named = [(identity, version[:3]) for identity, version in versions_of(outcomes)]
+        statuses = outcomes.column(STATUS).to_pylist()
+        far = self._look_up([n for n in named if not self._is_near(*n)])
+        plain, full = [], []
+        for i, (name, status) in enumerate(zip(named, statuses, strict=True)):
+            if self._is_near(*name) and status != Status.PENDING:
+                plain.append(i)
+                continue
+            row = self._row(*name) if self._is_near(*name) else far.get(name[1])
+            if row is not None and _may_act(row, status):
+                full.append(full_outcome_line(row, outcomes.slice(i, 1), batch, now))
+        ends = outcome_lines(outcomes.take(pa.array(plain, pa.int64())), batch, now)
+        return [part for part in (ends, *full) if part.num_rows]
+
+    def settled(self, lines: pa.Table) -> None:
+        """Take note of outcomes that were written."""
+        unsure = pc.is_null(lines.column(PUBLISHED_OFFSET)).to_pylist()
+        statuses = lines.column(STATUS).to_pylist()
+        for (_, version), status, unknown in zip(versions_of(lines), statuses, unsure, strict=True):
+            self._outstanding.remove(version[:3])
+            if status in CLOSED:
+                self._closed.add(version[:3], status == Status.DONE and unknown)
+            else:
+                self._closed.remove(version[:3])
+
+    def _is_near(self, identity: bytes, coordinates: Coordinates) -> bool:
+        _, partition, offset = coordinates
+        return coordinates in self._outstanding or self._window.holds(identity, partition, offset)
+
+    def _row(self, identity: bytes, coordinates: Coordinates) -> pa.Table | None:
+        claimed = self._outstanding.row(coordinates)
+        if claimed is not None:
+            return claimed
+        row = self._window.row(identity, coordinates[1], coordinates[2])
+        return None if row is None else reshape(row, ROW)
+
+    def _look_up(self, names: list[tuple[bytes, Coordinates]]) -> dict[Coordinates, pa.Table]:
+        open_ones = [name for name in names if not self._closed.is_final(name[1])]
+        if not open_ones:
+            return {}
+        identities = pa.array([identity for identity, _ in open_ones], pa.binary())
+        offsets = pa.array([c[2] for _, c in open_ones], pa.int64())
+        rows = find(
+            self._tables,
+            pc.field(SOURCE_OFFSET).isin(offsets) & bytes_in(IDENTITY, identities),
+        )
+        return {v[:3]: rows.slice(i, 1) for i, (_, v) in enumerate(versions_of(rows))}
+
+
+def _may_act(row: pa.Table, status: str) -> bool:
+    found = row.column(STATUS)[0].as_py()
+    if found in LIVE:
+        return True
+    unsure = found == Status.DONE and not row.column(PUBLISHED_OFFSET)[0].is_valid
+    return unsure and status != Status.DONE

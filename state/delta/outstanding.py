@@ -1,0 +1,72 @@
+"""Holds the claimed rows until an outcome names them, and remembers lately which were closed."""
+
+import pyarrow as pa
+
+from state.admission import versions_of
+from state.resolve import Coordinates
+from state.row import CLAIM, ROW
+from state.select import by_due
+
+
+class Outstanding:
+    """Claimed rows by version; the rows stay in the tables they came in."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self._places: dict[Coordinates, tuple[pa.Table, int]] = {}
+        self.add(rows)
+
+    def __contains__(self, coordinates: Coordinates) -> bool:
+        return coordinates in self._places
+
+    def add(self, rows: pa.Table) -> None:
+        """Take in rows that were claimed."""
+        for i, (_, version) in enumerate(versions_of(rows)):
+            self._places[version[:3]] = (rows, i)
+
+    def row(self, coordinates: Coordinates) -> pa.Table | None:
+        """Return a claimed row."""
+        place = self._places.get(coordinates)
+        return None if place is None else place[0].slice(place[1], 1)
+
+    def remove(self, coordinates: Coordinates) -> None:
+        """Let go of a row that an outcome has named."""
+        self._places.pop(coordinates, None)
+
+    def rows(self) -> pa.Table:
+        """Return all claimed rows, ordered by due."""
+        by_table: dict[int, tuple[pa.Table, list[int]]] = {}
+        for table, i in self._places.values():
+            by_table.setdefault(id(table), (table, []))[1].append(i)
+        parts = [table.take(pa.array(places)) for table, places in by_table.values()]
+        return by_due(pa.concat_tables([ROW.empty_table(), *parts]))
+
+    def of(self, batch: int) -> pa.Table:
+        """Return the rows that one batch claimed, ordered by due."""
+        rows = self.rows()
+        return rows.filter(pa.compute.equal(rows.column(CLAIM), batch))
+
+
+class Closed:
+    """Versions closed since the last fold but one: True where a later outcome may correct it."""
+
+    def __init__(self) -> None:
+        self._new: dict[Coordinates, bool] = {}
+        self._old: dict[Coordinates, bool] = {}
+
+    def add(self, coordinates: Coordinates, unsure: bool) -> None:
+        """Take note of a closed version."""
+        self._new[coordinates] = unsure
+
+    def remove(self, coordinates: Coordinates) -> None:
+        """Forget a version that is pending again."""
+        self._new.pop(coordinates, None)
+        self._old.pop(coordinates, None)
+
+    def is_final(self, coordinates: Coordinates) -> bool:
+        """Tell whether a version is known to be closed for good."""
+        unsure = self._new.get(coordinates, self._old.get(coordinates))
+        return unsure is False
+
+    def folded(self) -> None:
+        """Let go of the older half."""
+        self._old, self._new = self._new, {}

@@ -1,0 +1,147 @@
+"""Works out the versions that the changelog's tail has changed, and gives them as full rows."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.columns import reshape
+from state.delta.layout import BUCKET
+from state.delta.mark import copy_of
+from state.delta.snapshot import Snapshot, is_live_row
+from state.delta.tables import read
+from state.fields import bytes_in
+from state.lines import LINE, SEQ, light_lines
+from state.resolve import Coordinates, Counts, Known, Line, resolve
+from state.row import (
+    ATTEMPT,
+    BATCH,
+    CHANGED_AT,
+    CLAIM,
+    DUE,
+    IDENTITY,
+    KIND,
+    OUTCOME_FIELDS,
+    ROW,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TOPIC,
+    STATUS,
+    Status,
+)
+
+COORDINATES = [SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET]
+_BASE = [IDENTITY, *COORDINATES, KIND, STATUS, DUE, CLAIM, SEQ, BATCH, CHANGED_AT, BUCKET]
+ROW_SEQ = pa.schema([*ROW, pa.field(SEQ, pa.int64())])
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The versions of all identities in a tail; ``base`` is what ``schedules`` held of them."""
+
+    snapshot: Snapshot
+    base: pa.Table
+    known: dict[bytes, dict[Coordinates, Known]]
+    counts: Counts  # totals since the beginning, the tail included
+
+    def __iter__(self) -> Iterator[Known]:
+        return (known for versions in self.known.values() for known in versions.values())
+
+    @cached_property
+    def base_names(self) -> set[Coordinates]:
+        """The versions that ``schedules`` holds."""
+        columns = [self.base.column(name).to_pylist() for name in COORDINATES]
+        return set(zip(*columns, strict=True))
+
+    @cached_property
+    def _contents(self) -> pa.Table:
+        snapshot = self.snapshot
+        tail = read(snapshot.changelog, [*ROW.names, SEQ, LINE], pc.field(SEQ) > snapshot.mark.seq)
+        tail = tail.sort_by(LINE).slice(0, snapshot.tail.num_rows)
+        base = _base_rows(snapshot, [*ROW.names, SEQ], set(self.base.column(BUCKET).to_pylist()))
+        return pa.concat_tables([reshape(tail, ROW_SEQ), reshape(base, ROW_SEQ)])
+
+    def rows(self, versions: Iterable[Known]) -> pa.Table:
+        """Return full rows, with the number of the commit that last changed each."""
+        chosen = list(versions)
+        if not chosen:
+            return ROW_SEQ.empty_table()
+        return materialize(chosen, self._contents)
+
+
+def overlay(snapshot: Snapshot) -> Overlay:
+    """Work out what the tail has changed."""
+    base = _base_rows(snapshot, _BASE)
+    known: defaultdict[bytes, dict[Coordinates, Known]] = defaultdict(dict)
+    for identity, version in _base_versions(base, snapshot.tail.num_rows):
+        known[identity][version.coordinates] = version
+    lines: defaultdict[bytes, list[Line]] = defaultdict(list)
+    for identity, line in light_lines(snapshot.tail):
+        lines[identity].append(line)
+    counts = copy_of(snapshot.mark.counts)
+    for identity, of_identity in lines.items():
+        resolve(known[identity], of_identity, counts)
+    return Overlay(snapshot, base, known, counts)
+
+
+def materialize(versions: Sequence[Known], contents: pa.Table) -> pa.Table:
+    """Return the full rows of versions whose references point into ``contents``."""
+    rows = contents.take(pa.array([v.content for v in versions], pa.int64()))
+    outcomes = contents.take(pa.array([v.outcome for v in versions], pa.int64()))
+    has_outcome = pa.array([v.outcome is not None for v in versions])
+    values: dict[str, object] = {
+        f.name: pc.if_else(has_outcome, outcomes.column(f.name), rows.column(f.name))
+        for f in OUTCOME_FIELDS
+    }
+    values[ATTEMPT] = pc.coalesce(outcomes.column(ATTEMPT), rows.column(ATTEMPT))
+    values[STATUS] = pa.array([v.status.value for v in versions], pa.string())
+    for name, field in ((DUE, "due"), (CLAIM, "claim"), (BATCH, "batch"), (SEQ, "seq")):
+        values[name] = pa.array([getattr(v, field) for v in versions], pa.int64())
+    values[CHANGED_AT] = pa.array([v.changed_at for v in versions], pa.int64())
+    return reshape(rows, ROW_SEQ, values)
+
+
+def _base_rows(snapshot: Snapshot, columns: list[str], buckets: set[str] | None = None) -> pa.Table:
+    touched = snapshot.touched
+    if len(touched) == 0 or buckets == set():
+        return read(snapshot.schedules, columns, pc.scalar(False))
+    where = is_live_row() & bytes_in(IDENTITY, touched)
+    if buckets is not None:
+        where &= pc.field(BUCKET).isin(sorted(buckets))
+    rows = read(snapshot.schedules, columns, where)
+    return rows.sort_by([(name, "ascending") for name in COORDINATES])
+
+
+def _base_versions(base: pa.Table, first_ref: int) -> Iterator[tuple[bytes, Known]]:
+    columns = [base.column(name).to_pylist() for name in _BASE[:-1]]
+    for ref, row in enumerate(zip(*columns, strict=True), first_ref):
+        identity, topic, partition, offset, kind, status, due, claim, seq, batch, at = row
+        yield (
+            identity,
+            Known(
+                coordinates=(topic, partition, offset),
+                kind=kind,
+                status=Status(status),
+                due=due,
+                claim=claim,
+                unsure=False,
+                content=ref,
+                outcome=None,
+                seq=seq,
+                batch=batch,
+                changed_at=at,
+            ),
+        )
+
+
+def without_versions(rows: pa.Table, versions: set[Coordinates]) -> pa.Table:
+    """Leave out the rows of the versions named."""
+    if not versions or rows.num_rows == 0:
+        return rows
+    columns = [rows.column(name).to_pylist() for name in COORDINATES]
+    keep = [place not in versions for place in zip(*columns, strict=True)]
+    return rows.filter(pa.array(np.array(keep, dtype=bool)))

@@ -1,0 +1,87 @@
+"""Everything a store keeps in mind between ticks, gathered from the tables alone."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.admission import HighMarks
+from state.columns import reshape
+from state.delta.outstanding import Closed, Outstanding
+from state.delta.overlay import Overlay, overlay, without_versions
+from state.delta.recents import Recents, recents_of
+from state.delta.snapshot import Snapshot, is_live_row, look
+from state.delta.tables import Tables, read
+from state.fields import text_is
+from state.lines import SEQ
+from state.row import BATCH, CHANGED_AT, CLAIM, ENTRY, ROW, STATUS, Entry, Status
+from state.select import by_due
+
+
+class Commit(NamedTuple):
+    """A commit that is not folded yet."""
+
+    seq: int
+    batch: int
+    lines: int
+    at: int
+
+
+@dataclass(slots=True)
+class Mind:
+    """What the store knows without looking at a disk."""
+
+    seq: int
+    line: int
+    last_batch: int
+    last_change: int | None
+    taken: HighMarks
+    recents: Recents
+    outstanding: Outstanding
+    made: pa.Table  # the claims of the last batch, as they were made
+    unfolded: deque[Commit]
+    closed: Closed = field(default_factory=Closed)
+
+    def folded(self, upto: int) -> None:
+        """Take note that the commits up to ``upto`` are folded."""
+        self.recents.folded(upto, self.seq)
+        self.closed.folded()
+        while self.unfolded and self.unfolded[0].seq <= upto:
+            self.unfolded.popleft()
+
+
+def recall(tables: Tables) -> Mind:
+    """Gather everything anew, as a job does when it starts."""
+    snapshot = look(tables)
+    return Mind(
+        seq=snapshot.seq,
+        line=snapshot.last_line,
+        last_batch=snapshot.last_batch,
+        last_change=snapshot.last_change,
+        taken=HighMarks(snapshot.taken),
+        recents=recents_of(tables, snapshot),
+        outstanding=Outstanding(_claimed(snapshot, overlay(snapshot))),
+        made=_made(snapshot),
+        unfolded=_unfolded(snapshot.tail),
+    )
+
+
+def _claimed(snapshot: Snapshot, changed: Overlay) -> pa.Table:
+    where = is_live_row() & text_is(STATUS, Status.CLAIMED.value)
+    folded = read(snapshot.schedules, ROW.names, where)
+    folded = without_versions(folded, {known.coordinates for known in changed})
+    recent = changed.rows(k for k in changed if k.status is Status.CLAIMED)
+    return pa.concat_tables([reshape(folded, ROW), reshape(recent, ROW)])
+
+
+def _made(snapshot: Snapshot) -> pa.Table:
+    claimed = text_is(ENTRY, Entry.CLAIM.value) & (pc.field(CLAIM) == snapshot.last_batch)
+    return by_due(reshape(read(snapshot.changelog, ROW.names, claimed), ROW))
+
+
+def _unfolded(tail: pa.Table) -> deque[Commit]:
+    found = tail.group_by([SEQ, BATCH]).aggregate([([], "count_all"), (CHANGED_AT, "min")])
+    rows = found.sort_by(SEQ).select([SEQ, BATCH, "count_all", f"{CHANGED_AT}_min"])
+    return deque(Commit(*row.values()) for row in rows.to_pylist())

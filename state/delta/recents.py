@@ -1,0 +1,102 @@
+"""Knows the newest version of each identity that was spoken of lately, and finds older ones.
+
+A command is compared with the newest version known of its identity. Those of the last two folds are
+in memory. One that is older can only be newer than a command if it came from another partition with
+a later timestamp; only such a command is *suspect* and looked up in ``schedules``.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.admission import HighMarks, Marks, versions_of
+from state.delta.layout import SCHEDULES
+from state.delta.snapshot import Snapshot, is_live_row
+from state.delta.tables import Tables, read
+from state.row import (
+    ENTRY,
+    IDENTITY,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TIMESTAMP,
+    SOURCE_TOPIC,
+    STATUS,
+    SUPERSEDED,
+    Entry,
+    Status,
+)
+from state.version import Version, is_newer
+
+_VERSION = [IDENTITY, SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP]
+
+
+class Recents:
+    """The newest version per identity, for the commands of one state."""
+
+    def __init__(self, tables: Tables, stamps: Marks) -> None:
+        self._tables = tables
+        self._new: dict[bytes, Version] = {}
+        self._old: dict[bytes, Version] = {}
+        self._turned_at = 0  # the newest commit when ``_old`` was put aside
+        self._left = HighMarks(stamps)
+        self._schedules: pa.Table | None = None
+
+    def known(self, commands: Sequence[tuple[bytes, Version]]) -> list[Version | None]:
+        """Return the newest version known of each command's identity."""
+        found = [self._new.get(i) or self._old.get(i) for i, _ in commands]
+        suspects = {
+            identity
+            for (identity, version), recent in zip(commands, found, strict=True)
+            if recent is None and self._is_suspect(version)
+        }
+        if not suspects:
+            return found
+        looked_up = self._look_up(suspects)
+        return [
+            recent or looked_up.get(identity)
+            for (identity, _), recent in zip(commands, found, strict=True)
+        ]
+
+    def add(self, commands: Iterable[tuple[bytes, Version]]) -> None:
+        """Take note of commands that were the newest of their identity."""
+        self._new.update(commands)
+
+    def folded(self, upto: int, newest: int) -> None:
+        """Let go of what a fold up to ``upto`` has brought to ``schedules`` for good."""
+        self._schedules = None
+        if upto < self._turned_at:
+            return
+        for version in self._old.values():
+            self._left.raise_to(version.topic, version.partition, version.timestamp)
+        self._old, self._new, self._turned_at = self._new, {}, newest
+
+    def _is_suspect(self, version: Version) -> bool:
+        return self._left.elsewhere(version.topic, version.partition) >= version.timestamp
+
+    def _look_up(self, identities: set[bytes]) -> dict[bytes, Version]:
+        if self._schedules is None:
+            self._schedules = read(self._tables.dataset(SCHEDULES), _VERSION, is_live_row())
+        wanted = pa.array(sorted(identities), pa.binary())
+        rows = self._schedules.filter(pc.is_in(self._schedules.column(IDENTITY), wanted))
+        newest: dict[bytes, Version] = {}
+        for identity, version in versions_of(rows):
+            if is_newer(version, newest.get(identity)):
+                newest[identity] = version
+        return newest
+
+
+def recents_of(tables: Tables, snapshot: Snapshot) -> Recents:
+    """Gather the newest versions from the changelog's tail."""
+    recents = Recents(tables, snapshot.mark.stamps)
+    recents.add(versions_of(newest_commands(snapshot.tail)))
+    return recents
+
+
+def newest_commands(lines: pa.Table) -> pa.Table:
+    """Keep the lines of commands that were the newest of their identity when they came."""
+    return lines.filter(
+        pc.field(SUPERSEDED).is_valid()
+        & (pc.field(STATUS) != Status.REPLACED.value)
+        & (pc.field(ENTRY) != Entry.REJECT.value)
+    )

@@ -1,0 +1,181 @@
+"""The state store in Delta tables.
+
+A tick is one append to the changelog. What it needs to know beforehand is in memory: the near
+window, the claimed rows, the newest versions. So it costs as much as it says and claims,
+whatever is pending. All calls come from one thread.
+"""
+
+import json
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.admission import not_taken, raise_marks, too_late, versions_of
+from state.columns import reshape
+from state.delta.inspector import claims_made
+from state.delta.keeper import WindowKeeper
+from state.delta.outcome_lines import OutcomeLines
+from state.delta.recall import Commit, Mind, recall
+from state.delta.recents import newest_commands
+from state.delta.tables import Tables
+from state.delta.upkeep import Upkeep
+from state.delta.window import added_rows
+from state.delta.writer import Writer
+from state.lines import LINE, LINES, SEQ, claim_lines, clock_line, command_lines
+from state.row import ENTRY, ROW, SOURCE_OFFSET, SUPERSEDED, Entry
+from state.settings import DeltaSettings
+from state.store import Tick
+
+
+class DeltaStore:
+    """Keeps schedules in the three tables; see state.store for what each call promises."""
+
+    def __init__(
+        self, tables: Tables, settings: DeltaSettings, writer: Writer, upkeep: Upkeep
+    ) -> None:
+        self._tables = tables
+        self._settings = settings
+        self._writer = writer
+        self._upkeep = upkeep
+        self._id = tables.state_id()
+        self._mind: Mind | None = None
+        self._keeper = self._new_keeper()
+        self._known()
+
+    @property
+    def state_id(self) -> str:
+        """Name this state for good."""
+        return self._id
+
+    @property
+    def last_batch(self) -> int:
+        """The newest committed batch, -1 before the first."""
+        return self._known().last_batch
+
+    def commit(self, tick: Tick) -> pa.Table:
+        """Commit one micro-batch and return its claims."""
+        mind = self._known()
+        if tick.batch <= mind.last_batch:
+            return self._made(tick.batch)
+        commands = not_taken(tick.commands, mind.taken)
+        changes = commands.num_rows + tick.outcomes.num_rows
+        self._keeper.make_ready(tick.now, tick.claim_until, tick.claim_limit, changes)
+        outcomes = self._outcomes().lines(tick.outcomes, tick.batch, tick.now)
+        named = versions_of(commands)
+        late = too_late(named, mind.recents.known(named))
+        said = pa.concat_tables([*outcomes, command_lines(commands, late, tick.batch, tick.now)])
+        if not (said.num_rows or self._keeper.window.due_by(tick.claim_until)):
+            return ROW.empty_table()
+        raise_marks(mind.taken, commands, SOURCE_OFFSET)
+        return self._write(said, tick.batch, tick.now, tick.claim_until, tick.claim_limit)
+
+    def claims_of(self, batch: int) -> pa.Table:
+        """Return the claims that ``batch`` made and that no outcome has closed yet."""
+        return self._known().outstanding.of(batch)
+
+    def unsettled(self) -> pa.Table:
+        """Return every claimed row, ordered by due."""
+        return self._known().outstanding.rows()
+
+    def settle(self, outcomes: pa.Table, now: int) -> None:
+        """Record outcomes outside of a batch."""
+        mind = self._known()
+        lines = self._outcomes().lines(outcomes, mind.last_batch, now)
+        if lines:
+            self._write(pa.concat_tables(lines), mind.last_batch, now, claim_until=0, limit=0)
+
+    def next_due(self) -> int | None:
+        """Return an instant at or before the least due of all pending rows; None when none."""
+        self._known()
+        window = self._keeper.window
+        least = window.least()
+        return window.beyond if least is None else least
+
+    def maintain(self, now: int) -> None:
+        """Load the next window, fold, refresh: each in the background, when it is time to."""
+        mind = self._known()
+        self._keeper.look_ahead(now)
+        self._upkeep.go_on(mind, self._writer, now)
+
+    def fold(self, now: int) -> None:
+        """Fold at once and wait for it."""
+        self._upkeep.fold_now(self._known(), now)
+
+    def close(self) -> None:
+        """Let go of threads and processes; what was committed stays."""
+        self._keeper.wait()
+        self._upkeep.close()
+
+    def _known(self) -> Mind:
+        """Return what is known, gathered anew after a commit that failed half-way."""
+        if self._mind is None:
+            self._keeper.wait()
+            self._keeper = self._new_keeper()
+            mind = recall(self._tables)
+            if mind.last_change is not None:
+                self._keeper.load(mind.last_change)
+            self._mind = mind
+        return self._mind
+
+    def _new_keeper(self) -> WindowKeeper:
+        return WindowKeeper(self._tables, self._settings.window, self._settings.window_rows)
+
+    def _outcomes(self) -> OutcomeLines:
+        mind = self._known()
+        return OutcomeLines(self._tables, mind.outstanding, mind.closed, self._keeper.window)
+
+    def _made(self, batch: int) -> pa.Table:
+        mind = self._known()
+        return mind.made if batch == mind.last_batch else claims_made(self._tables, batch)
+
+    def _write(
+        self, said: pa.Table, batch: int, now: int, claim_until: int, limit: int
+    ) -> pa.Table:
+        """Claim, append and take note; when the append fails, nothing is known any more."""
+        mind, window = self._known(), self._keeper.window
+        self._mind = None
+        said = _numbered(said, mind.seq + 1, mind.line + 1)
+        window.apply(said, added_rows(said, window.end))
+        claims = _fresh_puts_only(window.claim(claim_until, limit), mind.line)
+        claims = claim_lines(claims, batch, now)
+        clock = clock_line(batch, now, json.dumps({"taken": mind.taken.as_dict()}))
+        kept = _without_claimed_puts(said, claims)
+        lines = pa.concat_tables([kept, claims, clock])
+        lines = _numbered(lines, mind.seq + 1, mind.line + 1)
+        self._writer.append(lines, mind.seq + 1)
+        self._mind = mind
+        return self._remember(lines, reshape(claims, ROW), batch, now)
+
+    def _remember(self, lines: pa.Table, claims: pa.Table, batch: int, now: int) -> pa.Table:
+        mind = self._known()
+        mind.seq, mind.line = mind.seq + 1, mind.line + lines.num_rows
+        mind.unfolded.append(Commit(mind.seq, batch, lines.num_rows, now))
+        mind.recents.add(versions_of(newest_commands(lines)))
+        self._outcomes().settled(lines.filter(pc.field(ENTRY) == Entry.OUTCOME.value))
+        mind.outstanding.add(claims)
+        if batch > mind.last_batch:
+            mind.last_batch, mind.made = batch, claims
+        self._keeper.committed(mind.seq, lines)
+        return claims
+
+
+def _numbered(lines: pa.Table, seq: int, first: int) -> pa.Table:
+    places = pa.array(range(first, first + lines.num_rows), pa.int64())
+    return reshape(lines, LINES, {SEQ: seq, LINE: places})
+
+
+def _fresh_puts_only(claimed: pa.Table, last_line: int) -> pa.Table:
+    """Clear the mark of a put from rows that were put by an earlier commit."""
+    fresh = pc.greater(claimed.column(LINE), last_line)
+    superseded = pc.if_else(fresh, claimed.column(SUPERSEDED), pa.scalar(None, pa.int32()))
+    return claimed.set_column(
+        claimed.schema.get_field_index(SUPERSEDED), LINES.field(SUPERSEDED), superseded
+    )
+
+
+def _without_claimed_puts(said: pa.Table, claims: pa.Table) -> pa.Table:
+    """Leave out puts that are claimed at once: the claim is written in their place."""
+    written_as_claims = claims.filter(pc.field(SUPERSEDED).is_valid()).column(LINE)
+    if len(written_as_claims) == 0:
+        return said
+    return said.filter(pc.invert(pc.is_in(said.column(LINE), written_as_claims.combine_chunks())))

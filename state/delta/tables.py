@@ -1,0 +1,130 @@
+"""Finds the tables of a state below one path, and reads them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from state.delta.layout import (
+    CHANGELOG,
+    LAYOUT,
+    LAYOUT_PROPERTY,
+    STATE_ID_PROPERTY,
+    TABLES,
+    Layout,
+)
+from state.errors import StateError
+from state.settings import DeltaSettings
+
+_ABSENT = "no state at {path} yet; start the job with `duestream run`, or set state.delta.path"
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Where the tables are and how their storage is reached."""
+
+    path: str
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def uri(self, layout: Layout) -> str:
+        """Return the place of one table."""
+        return f"{self.path.rstrip('/')}/{layout.name}"
+
+    def open(self, layout: Layout) -> DeltaTable:
+        """Return the newest version of a table; StateError when it cannot be read."""
+        try:
+            return DeltaTable(self.uri(layout), storage_options=dict(self.options))
+        except TableNotFoundError as error:
+            raise StateError(_ABSENT.format(path=self.path)) from error
+        except (DeltaError, OSError) as error:
+            raise StateError(_unreadable(self.path, error)) from error
+
+    def dataset(self, layout: Layout) -> ds.Dataset:
+        """Return the newest version of a table, ready to be scanned."""
+        return self.open(layout).to_pyarrow_dataset()
+
+    def exist(self) -> bool:
+        """Tell whether a state has been made here."""
+        try:
+            return DeltaTable.is_deltatable(self.uri(CHANGELOG), dict(self.options))
+        except (DeltaError, OSError) as error:
+            raise StateError(_unreadable(self.path, error)) from error
+
+    def state_id(self) -> str:
+        """Return the name of the state; StateError when the tables are not ours."""
+        if not self.exist():
+            raise StateError(_ABSENT.format(path=self.path))
+        names = {self._checked(self.open(layout)) for layout in TABLES}
+        if len(names) > 1:
+            raise StateError(
+                f"state.delta.path {self.path} holds tables of different states; "
+                "restore all three from the same backup, or set another path"
+            )
+        return names.pop()
+
+    def unfinished_id(self) -> str | None:
+        """Return the name given to a state whose making was cut short."""
+        first = TABLES[0]
+        if not DeltaTable.is_deltatable(self.uri(first), dict(self.options)):
+            return None
+        return self._checked(self.open(first))
+
+    def _checked(self, table: DeltaTable) -> str:
+        found = table.metadata().configuration
+        if LAYOUT_PROPERTY not in found:
+            raise StateError(
+                f"state.delta.path {self.path} holds Delta tables that are not a state of "
+                "duestream; set a path of its own"
+            )
+        if found[LAYOUT_PROPERTY] != LAYOUT:
+            raise StateError(
+                f"the state at state.delta.path {self.path} has layout {found[LAYOUT_PROPERTY]}, "
+                f"this version reads layout {LAYOUT}; use the version that wrote it"
+            )
+        return str(found[STATE_ID_PROPERTY])
+
+
+def tables_of(settings: DeltaSettings) -> Tables:
+    """Return the tables that the settings name; StateError when they name none."""
+    if settings.path is None:
+        raise StateError(
+            "state.delta.path is not set; give a durable folder or URI such as s3://bucket/state, "
+            "or set state.kind to memory to try things out"
+        )
+    options = {name: value.get_secret_value() for name, value in settings.storage_options.items()}
+    return Tables(settings.path, options)
+
+
+def refuse_foreign(tables: Tables) -> None:
+    """Raise StateError when the state's folder is a file, or holds what is not ours."""
+    folder = Path(tables.path.removeprefix("file://"))
+    if "://" in str(folder) or not folder.exists():
+        return
+    if not folder.is_dir():
+        raise StateError(f"state.delta.path {tables.path} is a file; give a folder")
+    ours = {layout.name for layout in TABLES}
+    foreign = sorted(p.name for p in folder.iterdir() if p.name not in ours)
+    if foreign:
+        raise StateError(
+            f"state.delta.path {tables.path} holds other things ({', '.join(foreign[:3])}); "
+            "give an empty folder, or a path that does not exist yet"
+        )
+
+
+def read(
+    data: ds.Dataset, columns: list[str] | None = None, where: pc.Expression | None = None
+) -> pa.Table:
+    """Scan a table; all columns and rows unless told otherwise."""
+    return data.to_table(columns=columns, filter=where)
+
+
+def _unreadable(path: str, error: Exception) -> str:
+    return (
+        f"the state at state.delta.path {path} cannot be read ({error}); "
+        "check the path and state.delta.storage_options"
+    )

@@ -1,0 +1,108 @@
+"""Sees to it that the tables stay quick and small while a job runs: folds, checkpoints, purges."""
+
+import logging
+import threading
+from typing import Protocol
+
+from state.delta.recall import Mind
+from state.delta.writer import Writer
+from state.settings import MINUTE, SECOND, DeltaSettings
+
+_REFRESH_EVERY = 50  # commits; an append gets slower with each one since the last checkpoint
+_TIDY_EVERY = 12  # folds
+_BACKOFF = 10 * SECOND
+_LONGEST_BACKOFF = 10 * MINUTE
+
+log = logging.getLogger(__name__)
+
+
+class FoldFailed(Exception):
+    """A fold did not come to its end; the message says why."""
+
+
+class FoldRunner(Protocol):
+    """Runs one fold at a time, away from the ticks."""
+
+    def start(self, now: int, tidy: bool) -> None:
+        """Begin a fold and return at once."""
+
+    def poll(self) -> int | None:
+        """Return the newest folded commit once a fold has ended; FoldFailed when it failed."""
+
+    def run(self, now: int, tidy: bool) -> int:
+        """Fold and wait for it."""
+
+    def close(self) -> None:
+        """End a fold that is still at work."""
+
+
+class Upkeep:
+    """Decides when something is to be done; none of its calls waits, but for ``fold_now``."""
+
+    def __init__(self, settings: DeltaSettings, runner: FoldRunner) -> None:
+        self._settings = settings
+        self._runner = runner
+        self._folding = False
+        self._folds = 0
+        self._failures = 0
+        self._not_before = 0
+        self._refreshed_at = 0
+        self._refresher: threading.Thread | None = None
+
+    def go_on(self, mind: Mind, writer: Writer, now: int) -> None:
+        """Pick up what has ended and begin what is due."""
+        self._pick_up(mind, now)
+        if not self._folding and now >= self._not_before and self._is_time(mind, now):
+            self._folding = True
+            self._runner.start(now, tidy=self._folds % _TIDY_EVERY == 0)
+        if mind.seq - self._refreshed_at >= _REFRESH_EVERY:
+            self._refresh(writer, mind.seq)
+
+    def fold_now(self, mind: Mind, now: int) -> None:
+        """Fold and wait for it."""
+        mind.folded(self._runner.run(now, tidy=False))
+
+    def close(self) -> None:
+        """Wait for what is short, end what is not."""
+        if self._refresher is not None:
+            self._refresher.join()
+        self._runner.close()
+
+    def _is_time(self, mind: Mind, now: int) -> bool:
+        foldable = [c for c in mind.unfolded if c.batch != mind.last_batch]
+        if not foldable:
+            return False
+        lines = sum(commit.lines for commit in foldable)
+        return lines >= self._settings.fold_rows or now - foldable[0].at >= self._settings.fold_age
+
+    def _pick_up(self, mind: Mind, now: int) -> None:
+        if not self._folding:
+            return
+        try:
+            upto = self._runner.poll()
+        except FoldFailed as failure:
+            self._folding = False
+            self._failures += 1
+            wait = min(_BACKOFF * 2 ** (self._failures - 1), _LONGEST_BACKOFF)
+            self._not_before = now + wait
+            log.warning("a fold failed and is tried again in %d s: %s", wait // SECOND, failure)
+            return
+        if upto is not None:
+            self._folding, self._failures, self._folds = False, 0, self._folds + 1
+            mind.folded(upto)
+
+    def _refresh(self, writer: Writer, seq: int) -> None:
+        if self._refresher is not None and self._refresher.is_alive():
+            return
+        self._refreshed_at = seq
+        self._refresher = threading.Thread(
+            target=_refresh_quietly, args=(writer,), name="checkpoint", daemon=True
+        )
+        self._refresher.start()
+
+
+def _refresh_quietly(writer: Writer) -> None:
+    try:
+        writer.refresh()
+    except Exception:
+        log.warning("a checkpoint of the changelog could not be written", exc_info=True)

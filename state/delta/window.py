@@ -1,0 +1,177 @@
+"""The near window: pending rows that fall due soon, in memory, ready to be claimed."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.lines import LINE, LINES
+from state.row import (
+    DUE,
+    ENTRY,
+    IDENTITY,
+    ROW,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    STATUS,
+    SUPERSEDED,
+    Entry,
+    Status,
+)
+from state.select import by_due
+
+WINDOW_ROW = pa.schema([*ROW, LINES.field(SUPERSEDED), LINES.field(LINE)])
+_STEPS = [ENTRY, IDENTITY, SOURCE_PARTITION, SOURCE_OFFSET, STATUS, SUPERSEDED, LINE]
+
+Ints = npt.NDArray[np.int64]
+
+
+class Window:
+    """Every pending row with due < ``end``; ``beyond`` is at or before the least due of the others.
+
+    Rows lie in Arrow chunks and are named by their slot, counted over all chunks. Taking one out
+    only clears its flag; loading the window anew is what frees memory.
+    """
+
+    def __init__(self, end: int, beyond: int | None) -> None:
+        self.end = end
+        self.beyond = beyond
+        self._chunks: list[pa.Table] = []
+        self._starts: list[int] = []
+        self._size = 0
+        self._due = np.empty(1024, np.int64)
+        self._partition = np.empty(1024, np.int64)
+        self._offset = np.empty(1024, np.int64)
+        self._alive = np.zeros(1024, np.bool_)
+        self._slots: dict[bytes, tuple[int, ...]] = {}
+
+    def __len__(self) -> int:
+        return int(self._alive[: self._size].sum())
+
+    def least(self) -> int | None:
+        """Return the least due in the window, None when it is empty."""
+        alive = self._due[: self._size][self._alive[: self._size]]
+        return int(alive.min()) if len(alive) else None
+
+    def due_by(self, until: int) -> int:
+        """Count the rows due at or before an instant."""
+        return len(self._due_slots(until))
+
+    def holds(self, identity: bytes, partition: int, offset: int) -> bool:
+        """Tell whether a version is pending here."""
+        return self._slot(identity, partition, offset) is not None
+
+    def row(self, identity: bytes, partition: int, offset: int) -> pa.Table | None:
+        """Return the full row of a version pending here."""
+        slot = self._slot(identity, partition, offset)
+        return None if slot is None else self._take(np.array([slot]))
+
+    def add(self, rows: pa.Table) -> None:
+        """Take in pending rows, all due before the window's end."""
+        first = self._extend(rows)
+        for slot, identity in enumerate(rows.column(IDENTITY).to_pylist(), first):
+            self._revive(identity, slot)
+
+    def apply(self, lines: pa.Table, rows: pa.Table) -> None:
+        """Follow lines of the changelog in order; ``rows`` are the full rows they make pending."""
+        first = self._extend(rows)
+        slots = {line: slot for slot, line in enumerate(rows.column(LINE).to_pylist(), first)}
+        for entry, identity, partition, offset, status, superseded, line in _steps(lines):
+            if entry in (Entry.CLAIM, Entry.OUTCOME):
+                self._kill(identity, partition, offset)
+            if superseded is not None and status != Status.REPLACED and entry != Entry.REJECT:
+                self._kill_all(identity)
+            if line in slots:
+                self._revive(identity, slots[line])
+        self._watch_beyond(lines)
+
+    def claim(self, until: int, limit: int) -> pa.Table:
+        """Take out the rows with the least due, up to ``until`` and at most ``limit``, in order."""
+        slots = self._due_slots(until)
+        if len(slots) > limit:
+            dues = self._due[slots]
+            last = np.partition(dues, limit - 1)[limit - 1] if limit else -1
+            slots = slots[dues <= last] if limit else slots[:0]
+        rows = by_due(self._take(slots)).slice(0, limit)
+        for identity, partition, offset in _names(rows):
+            self._kill(identity, partition, offset)
+        return rows
+
+    def _extend(self, rows: pa.Table) -> int:
+        first, self._size = self._size, self._size + rows.num_rows
+        if rows.num_rows == 0:
+            return first
+        self._grow()
+        self._chunks.append(rows.select(WINDOW_ROW.names).combine_chunks())
+        self._starts.append(first)
+        self._due[first : self._size] = rows.column(DUE).to_numpy()
+        self._partition[first : self._size] = rows.column(SOURCE_PARTITION).to_numpy()
+        self._offset[first : self._size] = rows.column(SOURCE_OFFSET).to_numpy()
+        self._alive[first : self._size] = False
+        return first
+
+    def _grow(self) -> None:
+        if self._size <= len(self._due):
+            return
+        room = max(self._size, 2 * len(self._due))
+        for name in ("_due", "_partition", "_offset", "_alive"):
+            setattr(self, name, np.resize(getattr(self, name), room))
+
+    def _revive(self, identity: bytes, slot: int) -> None:
+        self._alive[slot] = True
+        self._slots[identity] = (*self._slots.get(identity, ()), slot)
+
+    def _slot(self, identity: bytes, partition: int, offset: int) -> int | None:
+        for slot in self._slots.get(identity, ()):
+            if self._offset[slot] == offset and self._partition[slot] == partition:
+                return slot
+        return None
+
+    def _kill(self, identity: bytes, partition: int, offset: int) -> None:
+        slot = self._slot(identity, partition, offset)
+        if slot is None:
+            return
+        self._alive[slot] = False
+        left = tuple(s for s in self._slots[identity] if s != slot)
+        if left:
+            self._slots[identity] = left
+        else:
+            del self._slots[identity]
+
+    def _kill_all(self, identity: bytes) -> None:
+        for slot in self._slots.pop(identity, ()):
+            self._alive[slot] = False
+
+    def _due_slots(self, until: int) -> Ints:
+        near = self._alive[: self._size] & (self._due[: self._size] <= until)
+        return np.flatnonzero(near)
+
+    def _take(self, slots: Ints) -> pa.Table:
+        chunk_of = np.searchsorted(self._starts, slots, side="right") - 1
+        parts = [
+            self._chunks[c].take(pa.array(slots[chunk_of == c] - self._starts[c]))
+            for c in np.unique(chunk_of)
+        ]
+        return pa.concat_tables([WINDOW_ROW.empty_table(), *parts])
+
+    def _watch_beyond(self, lines: pa.Table) -> None:
+        far = lines.filter((pc.field(STATUS) == Status.PENDING.value) & (pc.field(DUE) >= self.end))
+        least = pc.min(far.column(DUE)).as_py()
+        if least is not None:
+            self.beyond = least if self.beyond is None else min(self.beyond, least)
+
+
+def added_rows(lines: pa.Table, end: int) -> pa.Table:
+    """Return the full lines that make a row pending before the window's end."""
+    return lines.filter((pc.field(STATUS) == Status.PENDING.value) & (pc.field(DUE) < end))
+
+
+def _steps(lines: pa.Table) -> Iterator[tuple[str, bytes, int, int, str, int | None, int]]:
+    return zip(*(lines.column(name).to_pylist() for name in _STEPS), strict=True)
+
+
+def _names(rows: pa.Table) -> Iterator[tuple[bytes, int, int]]:
+    names = (IDENTITY, SOURCE_PARTITION, SOURCE_OFFSET)
+    return zip(*(rows.column(name).to_pylist() for name in names), strict=True)

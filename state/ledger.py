@@ -1,0 +1,31 @@
+"""Draws up the ledger and the other figures of a state."""
+
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.inspect import Ledger, Stats
+from state.resolve import Counts
+from state.row import CLOSED, DUE, KIND, LIVE, STATUS, Kind, Status
+from state.select import least_due, pending_by_topic
+
+
+def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int) -> Stats:
+    """Return the figures of a state: ends are counted as they happened, live rows as they stand."""
+    pending = live.filter(pc.field(STATUS) == Status.PENDING.value)
+    return Stats(
+        ledger=_ledger(counts, live),
+        last_batch=last_batch,
+        next_due=least_due(pending),
+        oldest_overdue=least_due(live.filter(pc.field(DUE) < now)),
+        pending_by_topic=pending_by_topic(live),
+    )
+
+
+def _ledger(counts: Counts, live: pa.Table) -> Ledger:
+    messages = live.filter(pc.field(KIND) == Kind.MESSAGE.value)
+    standing = Counter(messages.column(STATUS).to_pylist())
+    ends = {status: counts.ends[status] for status in sorted(CLOSED)}
+    ends |= {status: standing[status.value] for status in sorted(LIVE)}
+    return Ledger(counts.accepted, ends, counts.rejected, counts.late_cancels)

@@ -1,0 +1,139 @@
+"""Writes down what a micro-batch says, as lines of the changelog."""
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.columns import reshape
+from state.resolve import Line
+from state.row import (
+    ATTEMPT,
+    BATCH,
+    CHANGED_AT,
+    CLAIM,
+    DUE,
+    ENTRY,
+    IDENTITY,
+    KIND,
+    OUTCOME_FIELDS,
+    PUBLISHED_OFFSET,
+    ROW,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TOPIC,
+    STATUS,
+    SUPERSEDED,
+    Entry,
+    Kind,
+    Status,
+)
+
+SEQ = "seq"  # the commit, counted from 1; it grows also where the batch does not
+LINE = "line"  # the place in the whole changelog
+META = "meta"
+
+LINES = pa.schema(
+    [
+        pa.field(ENTRY, pa.string()),
+        *ROW,
+        pa.field(SUPERSEDED, pa.int32()),
+        pa.field(SEQ, pa.int64()),
+        pa.field(LINE, pa.int64()),
+        pa.field(META, pa.string()),
+    ]
+)
+
+# All that resolving needs: everything but the content of a row.
+LIGHT = [
+    ENTRY,
+    IDENTITY,
+    SOURCE_TOPIC,
+    SOURCE_PARTITION,
+    SOURCE_OFFSET,
+    KIND,
+    STATUS,
+    DUE,
+    PUBLISHED_OFFSET,
+    CLAIM,
+    SUPERSEDED,
+    SEQ,
+    BATCH,
+    CHANGED_AT,
+]
+
+
+def no_rows() -> pa.Table:
+    """Return an empty table of state.row.ROW."""
+    return ROW.empty_table()
+
+
+def command_lines(commands: pa.Table, stale: Sequence[bool], batch: int, now: int) -> pa.Table:
+    """Return one line per command; ``stale`` tells which of them came too late."""
+    entry = commands.column(ENTRY)
+    rejected = pc.equal(entry, Entry.REJECT.value)
+    live = pc.if_else(
+        pc.equal(entry, Entry.CANCEL.value), Status.CANCELLED.value, Status.PENDING.value
+    )
+    late = pc.and_(pa.chunked_array([pa.array(stale, pa.bool_())]), pc.invert(rejected))
+    return reshape(
+        commands,
+        LINES,
+        {
+            STATUS: pc.if_else(late, Status.REPLACED.value, live),
+            KIND: pc.if_else(rejected, Kind.REJECTION.value, Kind.MESSAGE.value),
+            DUE: pc.coalesce(commands.column(DUE), pa.scalar(now, pa.int64())),
+            SUPERSEDED: pc.coalesce(commands.column(SUPERSEDED), pa.scalar(0, pa.int32())),
+            ATTEMPT: 0,
+            BATCH: batch,
+            CHANGED_AT: now,
+        },
+    )
+
+
+def outcome_lines(outcomes: pa.Table, batch: int, now: int) -> pa.Table:
+    """Return one line per outcome that ends a version; such a line carries no content."""
+    return reshape(outcomes, LINES, {ENTRY: Entry.OUTCOME.value, BATCH: batch, CHANGED_AT: now})
+
+
+def full_outcome_line(row: pa.Table, outcome: pa.Table, batch: int, now: int) -> pa.Table:
+    """Return the line of an outcome together with the row it acts on, content and all."""
+    values: dict[str, object] = {
+        f.name: outcome.column(f.name) for f in OUTCOME_FIELDS if f.name != ATTEMPT
+    }
+    values[ATTEMPT] = pc.coalesce(outcome.column(ATTEMPT), row.column(ATTEMPT))
+    values[DUE] = pc.coalesce(outcome.column(DUE), row.column(DUE))
+    if outcome.column(STATUS)[0].as_py() == Status.PENDING:
+        values[CLAIM] = None
+    values |= {ENTRY: Entry.OUTCOME.value, BATCH: batch, CHANGED_AT: now}
+    return reshape(row, LINES, values)
+
+
+def claim_lines(rows: pa.Table, batch: int, now: int) -> pa.Table:
+    """Return the lines that claim ``rows`` for ``batch``."""
+    return reshape(
+        rows,
+        LINES,
+        {
+            ENTRY: Entry.CLAIM.value,
+            STATUS: Status.CLAIMED.value,
+            CLAIM: batch,
+            BATCH: batch,
+            CHANGED_AT: now,
+        },
+    )
+
+
+def clock_line(batch: int, now: int, meta: str) -> pa.Table:
+    """Return the line that closes a commit and carries what a restart must know."""
+    one = {ENTRY: [Entry.CLOCK.value], BATCH: [batch], CHANGED_AT: [now], META: [meta]}
+    return reshape(pa.table(one), LINES)
+
+
+def light_lines(lines: pa.Table, first_ref: int = 0) -> Iterator[tuple[bytes, Line]]:
+    """Yield identity and line of all that concern a schedule; the reference is the row's place."""
+    columns = [lines.column(name).to_pylist() for name in LIGHT]
+    for ref, row in enumerate(zip(*columns, strict=True), first_ref):
+        entry, identity, *coordinates = row[:5]
+        if entry != Entry.CLOCK:
+            yield identity, Line._make((entry, tuple(coordinates), *row[5:], ref))

@@ -1,0 +1,143 @@
+"""Keeps the state in memory: for tests, and for trying things out without a disk."""
+
+import uuid
+
+import pyarrow as pa
+
+from state.admission import HighMarks, not_taken, raise_marks, too_late, versions_of
+from state.columns import reshape
+from state.held import Held
+from state.inspect import Filter, Stats
+from state.ledger import stats_of
+from state.lines import (
+    LINES,
+    SEQ,
+    claim_lines,
+    command_lines,
+    full_outcome_line,
+    outcome_lines,
+)
+from state.outcomes import one_per_version
+from state.resolve import Known, may_act
+from state.row import LIVE, ROW, SOURCE_OFFSET, STATUS, Status
+from state.select import by_due, by_version, expression, first, key_is
+from state.store import Tick
+from state.version import Version
+
+
+class MemoryStore:
+    """A store and its own inspector; everything is gone when the process ends."""
+
+    def __init__(self, keep_closed: int) -> None:
+        self._id = str(uuid.uuid4())
+        self._keep_closed = keep_closed
+        self._last_batch = -1
+        self._seq = 0
+        self._taken = HighMarks()
+        self._newest: dict[bytes, Version] = {}
+        self._held = Held()
+        self._made: dict[int, pa.Table] = {}
+
+    @property
+    def state_id(self) -> str:
+        """Name this state for good."""
+        return self._id
+
+    @property
+    def last_batch(self) -> int:
+        """The newest committed batch, -1 before the first."""
+        return self._last_batch
+
+    def commit(self, tick: Tick) -> pa.Table:
+        """Commit one micro-batch and return its claims."""
+        if tick.batch <= self._last_batch:
+            return self._made.get(tick.batch, ROW.empty_table())
+        commands = not_taken(tick.commands, self._taken)
+        said = [
+            *self._outcomes(tick.outcomes, tick.batch, tick.now),
+            self._judged(commands, tick),
+        ]
+        lines = pa.concat_tables(said)
+        self._write(lines)
+        claims = self._claim(tick)
+        if lines.num_rows or claims.num_rows:
+            self._last_batch, self._made[tick.batch] = tick.batch, claims
+        return claims
+
+    def claims_of(self, batch: int) -> pa.Table:
+        """Return the claims that ``batch`` made and that no outcome has closed yet."""
+        return by_due(self._held.rows(k for k in self._claimed() if k.claim == batch))
+
+    def unsettled(self) -> pa.Table:
+        """Return every claimed row, ordered by due."""
+        return by_due(self._held.rows(self._claimed()))
+
+    def settle(self, outcomes: pa.Table, now: int) -> None:
+        """Record outcomes outside of a batch."""
+        lines = self._outcomes(outcomes, self._last_batch, now)
+        self._write(pa.concat_tables([LINES.empty_table(), *lines]))
+
+    def next_due(self) -> int | None:
+        """Return the least due of all pending rows; None when there is none."""
+        return min((k.due for k in self._held if k.status is Status.PENDING), default=None)
+
+    def maintain(self, now: int) -> None:
+        """Forget what was closed long enough ago."""
+        self._held.forget_closed(now - self._keep_closed)
+        for identity in [i for i in self._newest if not self._held.knows(i)]:
+            del self._newest[identity]
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def rows(self, where: Filter) -> pa.Table:
+        """Return the rows that match, ordered by due."""
+        return first(self._held.rows(self._held).filter(expression(where)), where.limit)
+
+    def versions(self, key: bytes, source_topic: str | None = None) -> pa.Table:
+        """Return every version of a key that is still known, oldest first."""
+        return by_version(self._held.rows(self._held).filter(key_is(key, source_topic)))
+
+    def stats(self, now: int) -> Stats:
+        """Count."""
+        live = self._held.rows(k for k in self._held if k.status in LIVE)
+        return stats_of(self._held.counts, live, self._last_batch, now)
+
+    def _judged(self, commands: pa.Table, tick: Tick) -> pa.Table:
+        named = versions_of(commands)
+        late = too_late(named, [self._newest.get(identity) for identity, _ in named])
+        for (identity, version), stale in zip(named, late, strict=True):
+            if not stale:
+                self._newest[identity] = version
+        raise_marks(self._taken, commands, SOURCE_OFFSET)
+        return command_lines(commands, late, tick.batch, tick.now)
+
+    def _outcomes(self, outcomes: pa.Table, batch: int, now: int) -> list[pa.Table]:
+        lines = []
+        outcomes = one_per_version(outcomes)
+        for i, (identity, version) in enumerate(versions_of(outcomes)):
+            known = self._held.get(identity, version[:3])
+            outcome = outcomes.slice(i, 1)
+            status = outcome.column(STATUS)[0].as_py()
+            if known is None or not may_act(known, status):
+                continue
+            if status == Status.PENDING:
+                row = self._held.rows([known])
+                lines.append(full_outcome_line(row, outcome, batch, now))
+            else:
+                lines.append(outcome_lines(outcome, batch, now))
+        return lines
+
+    def _claim(self, tick: Tick) -> pa.Table:
+        due = (k for k in self._held if k.status is Status.PENDING and k.due <= tick.claim_until)
+        rows = by_due(self._held.rows(due)).slice(0, tick.claim_limit)
+        lines = claim_lines(rows, tick.batch, tick.now)
+        self._write(lines)
+        return reshape(lines, ROW)
+
+    def _claimed(self) -> list[Known]:
+        return [k for k in self._held if k.status is Status.CLAIMED]
+
+    def _write(self, lines: pa.Table) -> None:
+        self._seq += 1
+        self._held.add(reshape(lines, LINES, {SEQ: self._seq}))

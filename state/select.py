@@ -1,0 +1,86 @@
+"""Picks, orders and counts rows of the state that are at hand as one Arrow table."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from state.fields import bytes_are, text_in, text_is
+from state.inspect import Filter
+from state.row import (
+    DUE,
+    KEY,
+    KIND,
+    OUTPUT_TOPIC,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TIMESTAMP,
+    SOURCE_TOPIC,
+    STATUS,
+    Kind,
+    Status,
+)
+
+# Rows due at the same instant go out in the order in which their records came.
+ORDER = [DUE, SOURCE_TIMESTAMP, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TOPIC]
+
+
+def by_due(rows: pa.Table) -> pa.Table:
+    """Order rows as they are to go out."""
+    return rows.sort_by([(name, "ascending") for name in ORDER])
+
+
+def by_version(rows: pa.Table) -> pa.Table:
+    """Order the versions of a key from the oldest to the newest."""
+    return rows.sort_by([(name, "ascending") for name in [*ORDER[1:], DUE]])
+
+
+def expression(where: Filter) -> pc.Expression:
+    """Return the filter as an Arrow expression, for tables and for data sets alike."""
+    terms = [pc.scalar(True)]
+    if where.statuses is not None:
+        terms.append(text_in(STATUS, [Status(s).value for s in where.statuses]))
+    if where.output_topic is not None:
+        terms.append(text_is(OUTPUT_TOPIC, where.output_topic))
+    if where.due_from is not None:
+        terms.append(pc.field(DUE) >= where.due_from)
+    if where.due_to is not None:
+        terms.append(pc.field(DUE) < where.due_to)
+    if where.key is not None:
+        terms.append(bytes_are(KEY, where.key))
+    if where.kind is not None:
+        terms.append(text_is(KIND, where.kind.value))
+    return _all(terms)
+
+
+def key_is(key: bytes, source_topic: str | None) -> pc.Expression:
+    """Return the expression that finds the versions of a key."""
+    found = bytes_are(KEY, key)
+    return found if source_topic is None else found & text_is(SOURCE_TOPIC, source_topic)
+
+
+def first(rows: pa.Table, limit: int | None) -> pa.Table:
+    """Order rows by due and keep as many as are wanted."""
+    ordered = by_due(rows)
+    return ordered if limit is None else ordered.slice(0, limit)
+
+
+def pending_by_topic(rows: pa.Table) -> dict[str, int]:
+    """Count the pending messages of each output topic."""
+    pending = rows.filter(
+        (pc.field(STATUS) == Status.PENDING.value) & (pc.field(KIND) == Kind.MESSAGE.value)
+    )
+    counted = pending.group_by(OUTPUT_TOPIC).aggregate([([], "count_all")])
+    return {row[OUTPUT_TOPIC]: row["count_all"] for row in counted.to_pylist()}
+
+
+def least_due(rows: pa.Table) -> int | None:
+    """Return the least due instant among rows, None without any."""
+    least = pc.min(rows.column(DUE)).as_py()
+    return None if least is None else int(np.int64(least))
+
+
+def _all(terms: list[pc.Expression]) -> pc.Expression:
+    whole = terms[0]
+    for term in terms[1:]:
+        whole = whole & term
+    return whole
