@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from pipeline.local_kafka import LocalKafka
@@ -29,6 +30,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = spark_session("tests", "local[2]", options)
     yield session
     session.stop()
+    _end_java()
+
+
+def _end_java() -> None:
+    # Stopping a session leaves its JVM, whose Kafka producers then complain of the broker's end.
+    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
 
 
 @pytest.fixture(scope="session")
