@@ -26,7 +26,16 @@ class Job:
         settings.write_text(yaml.safe_dump(_settings(folder, servers, topics)))
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "pipeline.cli.main", "run", "--config", str(settings)],
+                [
+                    sys.executable,
+                    "-m",
+                    "pipeline.cli.main",
+                    "run",
+                    "--config",
+                    str(settings),
+                    "--measure",
+                    str(self._ticks),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -82,5 +91,4 @@ def _settings(folder: Path, servers: str, topics: tuple[str, str]) -> dict:
         "internal": {"topic": f"{topics[0]}.internal"},
         "pipeline": {"checkpoint": str(folder / "checkpoint")},
         "state": {"delta": {"path": str(folder / "state")}},
-        "log": {"ticks": str(folder / "ticks.jsonl")},
     }

@@ -64,7 +64,7 @@ class Job:
     def run_until(self, stopped: Callable[[], bool]) -> None:
         """Tick until told to stop; raise what ended the query if it ends by itself."""
         query = self._query(
-            {"processingTime": f"{self._settings.pipeline.trigger_interval // 1000} ms"}
+            {"processingTime": f"{self._settings.pipeline.trigger_interval // 1000} milliseconds"}
         )
         log.info("running; schedules are taken from %s", self._inputs())
         while not stopped():
@@ -112,11 +112,10 @@ class Job:
 
     def _query(self, trigger: dict[str, Any]) -> StreamingQuery:
         return (
-            topology(self._spark, self._settings)
-            .writeStream.queryName(self._settings.name)
+            topology(self._spark, self._settings, self._ticker)
+            .queryName(self._settings.name)
             .option("checkpointLocation", self._checkpoint)
             .trigger(**trigger)
-            .foreachBatch(self._ticker)
             .start()
         )
 

@@ -21,6 +21,14 @@ log = logging.getLogger(__name__)
 
 _SESSION_TIMEOUT = 10.0  # seconds
 _CALL_TIMEOUT = 30.0
+_SOON = frozenset(
+    {
+        Code.NOT_COORDINATOR,
+        Code.COORDINATOR_NOT_AVAILABLE,
+        Code.COORDINATOR_LOAD_IN_PROGRESS,
+        Code._TIMED_OUT,
+    }
+)
 
 
 class Presence:
@@ -91,14 +99,25 @@ class Presence:
 
     def _others(self) -> list[str]:
         """Return the members of the group that are not this process and may be alive."""
-        answer = self._admin.describe_consumer_groups([self._group])[self._group]
-        try:
-            members = answer.result(_CALL_TIMEOUT).members
-        except KafkaException as error:
-            if error.args[0].code() == Code.GROUP_ID_NOT_FOUND:
-                return []
-            raise
-        return [member.client_id for member in members if _may_live(member.client_id)]
+        return [member for member in self._members() if _may_live(member)]
+
+    def _members(self) -> list[str]:
+        give_up = time.monotonic() + _CALL_TIMEOUT
+        while True:
+            answer = self._admin.describe_consumer_groups([self._group])[self._group]
+            try:
+                return [member.client_id for member in answer.result(_CALL_TIMEOUT).members]
+            except KafkaException as error:
+                code = error.args[0].code()
+                if code == Code.GROUP_ID_NOT_FOUND:
+                    return []
+                # A broker that has just started is still looking for its coordinators.
+                if code not in _SOON or time.monotonic() > give_up:
+                    raise KafkaError(
+                        f"Kafka does not describe the group {self._group}: {error.args[0].str()}; "
+                        "check that this job may (ACL on groups that begin with duestream.)"
+                    ) from error
+            time.sleep(0.2)
 
 
 def _myself() -> str:

@@ -22,7 +22,7 @@ def prepare_topics(settings: Settings) -> None:
         if source.topic not in existing:
             raise KafkaError(
                 f"the input topic {source.topic} (sources[].topic) does not exist; create it, "
-                f"for example: kafka-topics --create --topic {source.topic}"
+                f"for example: duestream topic create {source.topic}"
             )
     copies = settings.internal.replication_factor or -1
     lanes = settings.publish.lanes

@@ -1,11 +1,14 @@
-"""The way of the data, as one streaming DataFrame: what each micro-batch says, line by line.
+"""The way of the data: source, decode, admit, dead letters, latest per key, state, outbox.
 
-source -> decode -> admit -> dead letters -> latest per key, and beside it notes and the clock. What
-follows, state and outbox, is the sink: ``pipeline.tick`` takes every batch of these lines.
+Beside the records come notes and the clock. Latest per key, state and outbox work on one
+micro-batch at a time: they are the sink of the stream, and ``pipeline.tick`` is its last part.
 """
+
+from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pipeline import source
 from pipeline.admit import AdmitRules, admit
@@ -17,17 +20,19 @@ from pipeline.lines import clock_lines, note_lines
 from state.row import BATCH_TIME
 
 
-def topology(spark: SparkSession, settings: Settings) -> DataFrame:
-    """Return the stream of lines (state.row.COMMANDS and the time of the batch)."""
+def topology(
+    spark: SparkSession, settings: Settings, tick: Callable[[DataFrame, int], None]
+) -> DataStreamWriter:
+    """Return the stream, ready to start; ``tick`` takes each batch to the state and the outbox."""
     return (
         source.records(spark, settings)
         .transform(decode)
         .transform(admit, rules(settings))
         .transform(as_dead_letter, settings.dead_letter.topic)
-        .transform(latest)
         .unionByName(source.notes(spark, settings).transform(note_lines))
         .unionByName(source.clock(spark).transform(clock_lines))
         .withColumn(BATCH_TIME, F.unix_micros(F.current_timestamp()))  # replays unchanged
+        .writeStream.foreachBatch(lambda batch, number: tick(batch.transform(latest), number))
     )
 
 

@@ -44,7 +44,7 @@ def recover(make: Callable[[int], Publisher], lanes: int, store: Store, now: int
     return Recovered(
         publishers,
         [marker.watermark for marker in markers if marker],
-        unsettled.take([item.index for item in waiting]),
+        unsettled.take(pa.array([item.index for item in waiting], pa.int64())),
         out,
     )
 
