@@ -1,13 +1,15 @@
 """Opens the state that the settings name: the one place that knows the kinds of store."""
 
 import uuid
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from deltalake.exceptions import DeltaError
 
+from state.delta.fold_steps import fold_and_tidy
 from state.delta.inspector import DeltaInspector
 from state.delta.native import NativeWriter, create_tables
-from state.delta.runners import ProcessRunner
+from state.delta.runners import ProcessRunner, ThreadRunner
 from state.delta.store import DeltaStore
 from state.delta.tables import Tables, refuse_foreign, tables_of
 from state.delta.upkeep import Upkeep
@@ -28,10 +30,7 @@ def open_store(settings: StateSettings, spark: "SparkSession | None" = None) -> 
     tables = tables_of(settings.delta)
     if settings.delta.writer == "spark":
         return _open_spark(tables, settings, spark)
-    _make(tables, settings)
-    runner = ProcessRunner(tables, settings.keep_closed, settings.delta.vacuum_age)
-    upkeep = Upkeep(settings.delta, runner)
-    return DeltaStore(tables, settings.delta, NativeWriter(tables), upkeep)
+    return _open_native(tables, settings)
 
 
 def open_inspector(settings: StateSettings) -> Inspector:
@@ -43,20 +42,42 @@ def open_inspector(settings: StateSettings) -> Inspector:
     return DeltaInspector(tables_of(settings.delta))
 
 
-def _make(tables: Tables, settings: StateSettings) -> None:
+def _open_native(tables: Tables, settings: StateSettings) -> Store:
+    delta = settings.delta
+    _make(tables, lambda name: create_tables(tables, name, delta.vacuum_age))
+    runner = ProcessRunner(tables, settings.keep_closed, delta.vacuum_age)
+    return DeltaStore(tables, delta, NativeWriter(tables), Upkeep(delta, runner))
+
+
+def _open_spark(tables: Tables, settings: StateSettings, spark: "SparkSession | None") -> Store:
+    if spark is None:
+        raise StateError(
+            "state.delta.writer is spark, and there is no Spark session here; set it to native"
+        )
+    from state.delta import spark_writer as by_spark
+
+    delta, writer = settings.delta, by_spark.SparkFoldWriter(spark, tables)
+
+    def work(now: int, tidy: bool) -> int:
+        age = delta.vacuum_age if tidy else None
+        return fold_and_tidy(tables, writer, now, settings.keep_closed, age)
+
+    _make(
+        tables,
+        lambda name: by_spark.create_tables_with_spark(spark, tables, name, delta.vacuum_age),
+    )
+    upkeep = Upkeep(delta, ThreadRunner(work))
+    return DeltaStore(tables, delta, by_spark.SparkWriter(spark, tables), upkeep)
+
+
+def _make(tables: Tables, create: Callable[[str], None]) -> None:
     if tables.exist():
         return
     refuse_foreign(tables)
     try:
-        create_tables(
-            tables, tables.unfinished_id() or str(uuid.uuid4()), settings.delta.vacuum_age
-        )
+        create(tables.unfinished_id() or str(uuid.uuid4()))
     except (DeltaError, OSError) as error:
         raise StateError(
             f"no state could be made at state.delta.path {tables.path} ({error}); "
             "check the path, its permissions and state.delta.storage_options"
         ) from error
-
-
-def _open_spark(tables: Tables, settings: StateSettings, spark: "SparkSession | None") -> Store:
-    raise NotImplementedError

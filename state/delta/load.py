@@ -14,7 +14,7 @@ from state.delta.tables import Tables, read
 from state.delta.window import WINDOW_ROW, Window, added_rows
 from state.fields import text_is
 from state.lines import LINE, SEQ
-from state.row import DUE, ROW, STATUS, SUPERSEDED, Status
+from state.row import DUE, IDENTITY, ROW, STATUS, SUPERSEDED, Status
 
 
 class Loaded(NamedTuple):
@@ -28,8 +28,7 @@ def load_window(tables: Tables, until: int, most: int) -> Loaded:
     """Load what is pending and due before ``until``, or as much of it as ``most`` rows allow."""
     snapshot = look(tables)
     pending = is_live_row() & text_is(STATUS, Status.PENDING.value)
-    dues = read(snapshot.schedules, [DUE], pending & (pc.field(DUE) < until)).column(DUE)
-    end = window_end(dues.to_numpy(), until, most)
+    end = window_end(_dues(snapshot, pending & (pc.field(DUE) < until)), until, most)
     rows = read(snapshot.schedules, ROW.names, pending & (pc.field(DUE) < end))
     window = Window(end, _beyond(snapshot.files, end))
     window.add(reshape(rows, WINDOW_ROW, {LINE: -1}))
@@ -38,14 +37,25 @@ def load_window(tables: Tables, until: int, most: int) -> Loaded:
 
 
 def window_end(dues: npt.NDArray[np.int64], until: int, most: int) -> int:
-    """Return the instant before which at most ``most`` rows are due.
+    """Return the instant before which ``most`` rows are due, or ``until`` when there are fewer.
 
-    Rows due at one instant stay together, so it may be more when they alone are too many.
+    Rows due at one instant stay together, so it may be some more.
     """
     if len(dues) <= most:
         return until
-    first_left_out = int(np.partition(dues, most)[most])
-    return first_left_out + 1 if first_left_out == int(dues.min()) else first_left_out
+    return int(np.partition(dues, most - 1)[most - 1]) + 1
+
+
+def _dues(snapshot: Snapshot, near: pc.Expression) -> npt.NDArray[np.int64]:
+    """Return when rows are due that are pending for sure.
+
+    Those that the tail speaks of may be claimed or gone: counted, they could fill a small window
+    with nothing.
+    """
+    rows = read(snapshot.schedules, [IDENTITY, DUE], near)
+    spoken_of = pc.is_in(rows.column(IDENTITY), snapshot.touched)
+    dues: npt.NDArray[np.int64] = rows.filter(pc.invert(spoken_of)).column(DUE).to_numpy()
+    return dues
 
 
 def _tail_rows(snapshot: Snapshot, end: int) -> pa.Table:

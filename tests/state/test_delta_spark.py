@@ -1,0 +1,49 @@
+"""The Delta store, written by Spark, keeps every promise."""
+
+import pytest
+from build import put, tick
+from conformance import Conformance
+from subject import Subject
+
+from state.errors import StateError
+from state.open import open_inspector, open_store
+from state.settings import DeltaSettings, StateSettings
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return StateSettings(delta=DeltaSettings(path=str(tmp_path / "state"), writer="spark"))
+
+
+class TestDeltaStoreWrittenBySpark(Conformance):
+    @pytest.fixture
+    def subject(self, settings, spark):
+        subject = Subject(
+            lambda: open_store(settings, spark),
+            lambda store: open_inspector(settings),
+            lambda store, now: store.fold(now),
+        )
+        yield subject
+        subject.close()
+
+    @pytest.fixture
+    def disturb(self, subject):
+        """A commit of Spark's takes a second, so each test runs once, in the hardest way."""
+
+        def between_steps() -> None:
+            subject.fold()
+            subject.reopen()
+
+        return between_steps
+
+    def test_a_second_job_on_the_same_state_is_refused(self, subject, settings, spark):
+        subject.commit(0, commands=[put(b"a", 0, due=1)])
+        other = open_store(settings, spark)
+        subject.commit(1, commands=[put(b"b", 1, due=1)])
+        with pytest.raises(StateError, match="another job writes the state"):
+            other.commit(tick(1, commands=[put(b"c", 2, due=1)]))
+
+
+def test_the_spark_writer_needs_a_session(settings):
+    with pytest.raises(StateError, match=r"state\.delta\.writer is spark"):
+        open_store(settings)

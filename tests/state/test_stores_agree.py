@@ -1,0 +1,158 @@
+"""Whatever happens in whatever order, the Delta store gives the answers of the one in memory."""
+
+import tempfile
+from pathlib import Path
+
+import hypothesis.strategies as st
+from build import at, cancel, outcome, put, receipt, settled, tick
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from state.delta.keeper import WindowKeeper
+from state.inspect import Filter
+from state.memory import MemoryStore
+from state.open import open_inspector, open_store
+from state.settings import DAY, DeltaSettings, StateSettings
+
+KEYS = [b"a", b"b", b"c", b"d"]
+DUES = [0, 1, 5, 30, 100, 10_000, 3_000_000, 30_000_000]
+ENDS = ["done", "dead", "expired", "cancelled", "replaced"]
+
+keys = st.sampled_from(KEYS)
+dues = st.sampled_from(DUES)
+commands = st.dictionaries(
+    keys, st.tuples(st.booleans(), dues, st.integers(0, 2), st.sampled_from([0, 0, 0, 1, 2]))
+)
+decisions = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from([*ENDS, "pending", "unknown"]), dues), max_size=3
+)
+
+
+class Stores(RuleBasedStateMachine):
+    """Tells both stores the same and compares all they answer."""
+
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.batch, self.now, self.offsets, self.versions = -1, 0, [0, 0, 0], []
+
+    @initialize(rows=st.sampled_from([1, 2, 1000]))
+    def open(self, rows):
+        path = str(Path(self.folder.name) / "state")
+        self.settings = StateSettings(delta=DeltaSettings(path=path, window_rows=rows))
+        self.memory, self.delta = MemoryStore(DAY), open_store(self.settings)
+        self.inspector = open_inspector(self.settings)
+
+    @rule(
+        said=commands,
+        decided=decisions,
+        ahead=st.sampled_from([-1, 0, 5, 60, 20_000]),
+        limit=st.sampled_from([1, 2, 100]),
+        passed=st.sampled_from([0, 1, 40]),
+    )
+    def commit(self, said, decided, ahead, limit, passed):
+        self.batch, self.now = self.batch + 1, self.now + passed
+        more = {"until": self.now + ahead, "limit": limit}
+        more["commands"] = [self._command(key, *rest) for key, rest in said.items()]
+        more["outcomes"] = self._outcomes(decided)
+        claims = [s.commit(tick(self.batch, self.now, **more)) for s in self._stores()]
+        assert claims[0].to_pylist() == claims[1].to_pylist()
+
+    @rule()
+    def commit_again(self):
+        claims = [s.commit(tick(s.last_batch)) for s in self._stores() if s.last_batch >= 0]
+        assert all(c.to_pylist() == claims[0].to_pylist() for c in claims)
+
+    @rule(decided=decisions)
+    def settle(self, decided):
+        said = settled(*self._outcomes(decided))
+        for store in self._stores():
+            store.settle(said, at(self.now))
+
+    @rule()
+    def fold(self):
+        self.delta.fold(at(self.now))
+
+    @rule()
+    def reopen(self):
+        self.delta.close()
+        self.delta = open_store(self.settings)
+
+    @rule()
+    def load_the_next_window(self):
+        keeper: WindowKeeper = self.delta._keeper
+        self.delta.maintain(at(self.now))
+        keeper.wait()
+
+    @invariant()
+    def all_answers_are_the_same(self):
+        if self.batch < 0:
+            return
+        assert self._rows(self.delta.unsettled()) == self._rows(self.memory.unsettled())
+        everything = Filter(kind=None)
+        assert self._rows(self.inspector.rows(everything)) == self._rows(
+            self.memory.rows(everything)
+        )
+        figures, expected = self.inspector.stats(at(self.now)), self.memory.stats(at(self.now))
+        assert figures.ledger == expected.ledger
+        assert figures.ledger.difference == 0
+        assert figures.pending_by_topic == expected.pending_by_topic
+        assert figures.next_due == expected.next_due
+        if expected.next_due is not None:
+            assert self.delta.next_due() <= expected.next_due
+
+    def teardown(self):
+        self.delta.close()
+        self.folder.cleanup()
+
+    def _stores(self):
+        return self.memory, self.delta
+
+    def _command(self, key, is_cancel, due, superseded, partition):
+        """Make a command of the newest record but where the key's last one is still live.
+
+        A closed version is remembered for two folds only, so nothing older is sent after it.
+        """
+        offset, self.offsets[partition] = self.offsets[partition], self.offsets[partition] + 1
+        pending = self.memory.rows(Filter(key=key, statuses=["pending"])).to_pylist()
+        newest = self.memory._newest.get(b"in\0" + key)
+        late = partition == 2 and any(
+            r["source_offset"] == newest.offset and r["source_partition"] == newest.partition
+            for r in pending
+        )
+        stamp = 1 if late else 1000 + sum(self.offsets)
+        where = {"partition": partition, "stamp": stamp, "superseded": superseded}
+        self.versions.append((key, offset, partition, stamp))
+        return (
+            cancel(key, offset, **where)
+            if is_cancel
+            else put(key, offset, due=self.now + due, **where)
+        )
+
+    def _outcomes(self, decided):
+        if not self.versions:
+            return []
+        made = []
+        for back, status, due in decided:
+            key, offset, partition, stamp = self.versions[-1 - back % len(self.versions)]
+            told = {} if status == "unknown" else receipt()
+            if status == "pending":
+                told = {"due": self.now + due, "attempt": 1}
+            ended = "done" if status == "unknown" else status
+            made.append(outcome(key, offset, ended, partition=partition, stamp=stamp, **told))
+        return made
+
+    @staticmethod
+    def _rows(table):
+        order = ["source_topic", "source_partition", "source_offset"]
+        return table.sort_by([(name, "ascending") for name in order]).to_pylist()
+
+
+TestStoresAgree = Stores.TestCase
+TestStoresAgree.settings = settings(
+    max_examples=25,
+    stateful_step_count=15,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+)
