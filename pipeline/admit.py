@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from pipeline.farthest import too_far
 from pipeline.reasons import Reason
 from pipeline.refuse import Rule, first_refusal, quoted, sentence
 from state.errors import ConfigError
@@ -20,9 +21,6 @@ from state.row import (
     SOURCE_TIMESTAMP,
     Entry,
 )
-
-# About 100 years. What lies further ahead was almost surely meant in another unit.
-FARTHEST = 36_525 * 86_400_000_000
 
 _LEGAL_TOPIC = r"\A(?!\.{1,2}\z)[a-zA-Z0-9._-]{1,249}\z"
 _LEGAL_PATTERN = re.compile(r"[a-zA-Z0-9._*?-]+")
@@ -56,11 +54,6 @@ def admit(commands: DataFrame, rules: AdmitRules) -> DataFrame:
         .withColumns({REASON: F.col(_REFUSAL)[REASON], DETAIL: F.col(_REFUSAL)[DETAIL]})
         .drop(_REFUSAL)
     )
-
-
-def too_far(due: Column, since: Column) -> Column:
-    """Tell whether ``due`` is so far ahead that its unit must be wrong."""
-    return due - since > FARTHEST
 
 
 def _of_key(rules: AdmitRules) -> list[Rule]:

@@ -1,5 +1,6 @@
 """Builds refusals as data: the first rule that is broken gives a record its reason and detail."""
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pyspark.sql import Column
@@ -29,14 +30,25 @@ def first_refusal(rules: list[Rule], already: Column | None = None) -> Column:
     return refusal
 
 
+def first_named(names: Iterable[str], broken: Callable[[str], Column]) -> Column:
+    """Return the first of ``names`` that is broken, null if none is."""
+    return F.coalesce(*[F.when(broken(name), name) for name in names])
+
+
+def rule_naming(name: Column, reason: Reason, what: str) -> Rule:
+    """Refuse when ``name`` is not null, with a sentence that begins with it."""
+    return Rule(name.isNotNull(), reason, sentence(name, what))
+
+
 def sentence(*parts: str | Column) -> Column:
     """Join text and columns; a column that is null says nothing."""
     return F.concat_ws("", *[F.lit(part) if isinstance(part, str) else part for part in parts])
 
 
 def quoted(value: Column) -> Column:
-    """Show a value from a record, shortened."""
-    return F.concat(F.lit("'"), F.substring(value, 1, _SHOWN), F.lit("'"))
+    """Show a value from a record, shortened, and as valid UTF-8 whatever it was."""
+    shown = F.make_valid_utf8(F.substring(value, 1, _SHOWN))
+    return F.concat(F.lit("'"), shown, F.lit("'"))
 
 
 def _pair(reason: Column, detail: Column) -> Column:
