@@ -21,7 +21,7 @@ def show(config: ConfigOption = None, assign: SetOption = None) -> None:
 def check(config: ConfigOption = None, assign: SetOption = None) -> None:
     """Tell whether a job could run with these settings."""
     from pipeline.config.checks import require_runnable
-    from pipeline.config.load import settings_file
+    from pipeline.config.file import settings_file
 
     require_runnable(settings_of(config, assign))
     file = settings_file(config, os.environ)

@@ -1,26 +1,32 @@
-"""Reads the settings that environment variables give."""
+"""Knows the environment variables of the settings, and refuses those that are none."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from pipeline.config.file import CONFIG_FILE
 from pipeline.config.nearest import did_you_mean
+from pipeline.config.places import KNOWN, Place, find
 from pipeline.config.problems import Problem
-from pipeline.config.texts import KNOWN, find, plant
+from pipeline.config.settings import DELIMITER, PREFIX
+from pipeline.config.texts import read_text
 
-PREFIX = "DUESTREAM_"
-CONFIG_FILE = "DUESTREAM_CONFIG"
 _RESERVED = frozenset({CONFIG_FILE, "DUESTREAM_CACHE"})
 _TESTS = "DUESTREAM_TEST_"
 
 
 def variable(path: str) -> str:
     """Return the name of the variable for the setting at ``path``."""
-    return PREFIX + path.upper().replace(".", "__")
+    return PREFIX + path.upper().replace(".", DELIMITER)
 
 
-def from_environment(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the settings found in ``environ`` as a tree, and what is wrong with them."""
-    tree: dict[str, Any] = {}
+def known_variables(
+    environ: Mapping[str, str],
+) -> tuple[dict[str, str | None], list[Problem]]:
+    """Return the variables that give settings, and what is wrong with the others.
+
+    pydantic-settings passes over a misspelt variable in silence, and takes all names in one case:
+    so they are returned with each setting named as its field is, and options of maps as given.
+    """
+    known: dict[str, str | None] = {}
     problems: list[Problem] = []
     for name in sorted(filter(_is_ours, environ)):
         place = find(_path(name))
@@ -29,10 +35,20 @@ def from_environment(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[P
             problems.append(Problem(name, f"no setting has this variable; {advice}"))
             continue
         try:
-            plant(tree, place, environ[name])
+            known[PREFIX + DELIMITER.join(place.steps)] = _text(place, environ[name])
         except ValueError as error:
             problems.append(Problem(name, str(error)))
-    return tree, problems
+    return known, problems
+
+
+def _text(place: Place, text: str) -> str | None:
+    """Return the text that pydantic-settings takes, or raise ValueError when it cannot be read."""
+    if place.name is not None:
+        return text
+    value = read_text(place.setting, text)
+    if value == []:
+        return "[]"  # an empty text would be passed on unread
+    return None if value is None else text
 
 
 def _is_ours(name: str) -> bool:
@@ -41,7 +57,7 @@ def _is_ours(name: str) -> bool:
 
 def _path(name: str) -> str:
     """Return the path a variable stands for; what leads into a map keeps its case."""
-    steps = name.removeprefix(PREFIX).split("__")
+    steps = name.removeprefix(PREFIX).split(DELIMITER)
     for depth in range(len(steps), 0, -1):
         path = ".".join(steps[:depth]).lower()
         if path in KNOWN:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.config.nearest import did_you_mean
+from pipeline.config.places import KNOWN, Place, find
 from pipeline.config.problems import Problem
-from pipeline.config.texts import KNOWN, find, plant
+from pipeline.config.texts import read_text
 from state.errors import ConfigError
 
 
@@ -30,7 +31,16 @@ def from_flags(flags: Mapping[str, object]) -> tuple[dict[str, Any], list[Proble
             problems.append(Problem(path, f"unknown setting; {did_you_mean(path, KNOWN)}"))
             continue
         try:
-            plant(tree, place, value)
+            _plant(tree, place, value)
         except ValueError as error:
             problems.append(Problem(path, str(error)))
     return tree, problems
+
+
+def _plant(tree: dict[str, Any], place: Place, value: object) -> None:
+    if place.name is None and isinstance(value, str):
+        value = read_text(place.setting, value)
+    *blocks, last = place.steps
+    for step in blocks:
+        tree = tree.setdefault(step, {})
+    tree[last] = value

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.config.blocks import (
     DeadLetterSettings,
@@ -16,14 +17,26 @@ from pipeline.config.blocks import (
     SparkSettings,
 )
 from pipeline.config.kafka_block import KafkaSettings
+from pipeline.config.layers import lower_sources
 from pipeline.config.topics import checked_topic
 from state.settings import Block, StateSettings
 
+PREFIX = "DUESTREAM_"
+DELIMITER = "__"
 DEFAULT_SOURCE = SourceSettings(topic="duestream.schedules")
 
 
-class Settings(Block):
-    """The whole configuration; pipeline.config.load reads and checks it."""
+class Settings(Block, BaseSettings):
+    """The whole configuration; pipeline.config.load reads and checks it.
+
+    Made in code it holds what it is given and the defaults, whatever the environment says.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_nested_delimiter=DELIMITER,
+        case_sensitive=True,  # the names of options in maps are somebody else's
+    )
 
     name: Annotated[str, AfterValidator(checked_topic)] = Field(
         "duestream", description="names the job: its transactions, groups and internal topic"
@@ -52,3 +65,15 @@ class Settings(Block):
         """The topics the job itself reads or writes; no schedule may publish to one of them."""
         own = {self.internal_topic, self.dead_letter.topic}
         return frozenset(own | {source.topic for source in self.sources})
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Lay the flags over the environment, and that over the file."""
+        return init_settings, *lower_sources(settings_cls)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from pipeline.config.flags import parse_flags
 from pipeline.config.load import load_settings
@@ -106,6 +107,59 @@ def test_one_option_of_a_map_can_be_given_alone_and_keeps_its_name(folder: Path)
     assert {name: option.get_secret_value() for name, option in options.items()} == {
         "AWS_Region": "eu:1"
     }
+
+
+def test_an_option_given_by_a_variable_stays_the_text_it_is(folder: Path) -> None:
+    environ = {
+        "DUESTREAM_SPARK__OPTIONS__spark__x": '{"a": 1}',
+        "DUESTREAM_SPARK__OPTIONS__spark.y": "null",
+    }
+    options = load_settings(None, {}, environ).spark.options
+    assert options == {"spark.x": '{"a": 1}', "spark.y": "null"}
+
+
+def test_one_setting_of_a_block_wins_over_the_block_given_whole(folder: Path) -> None:
+    environ = {
+        "DUESTREAM_PUBLISH": '{"lanes": 2, "claim_limit": 20}',
+        "DUESTREAM_PUBLISH__LANES": "3",
+    }
+    publish = load_settings(None, {"publish": "{claim_limit: 30}"}, environ).publish
+    assert (publish.lanes, publish.claim_limit) == (3, 30)
+
+
+def test_an_empty_variable_takes_away_a_list_or_a_value(folder: Path) -> None:
+    file = folder / "mine.yaml"
+    file.write_text("outputs: {allow: [orders]}\ninternal: {topic: mine}\n")
+    environ = {"DUESTREAM_OUTPUTS__ALLOW": "", "DUESTREAM_INTERNAL__TOPIC": ""}
+    settings = load_settings(file, {}, environ)
+    assert (settings.outputs.allow, settings.internal.topic) == ([], None)
+
+
+def test_only_the_environment_that_is_given_counts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUESTREAM_NAME", "from-the-process")
+    assert load_settings(None, {}, {}).name == "duestream"
+    assert load_settings(None, {}, {"DUESTREAM_NAME": "given"}).name == "given"
+    assert load_settings(None, {}).name == "from-the-process"
+
+
+def test_settings_made_in_code_do_not_look_around(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUESTREAM_NAME", "from-the-process")
+    (folder / "duestream.yaml").write_text("name: file\n")
+    assert Settings().name == "duestream"
+    load_settings(None, {})
+    assert Settings().name == "duestream"
+
+
+def test_loaded_settings_cannot_change(folder: Path) -> None:
+    settings = load_settings(None, {}, {})
+    with pytest.raises(ValidationError):
+        settings.name = "other"
+    with pytest.raises(ValidationError):
+        settings.publish.lanes = 1
 
 
 def test_a_flag_keeps_every_sign_after_the_first_equals() -> None:

@@ -103,6 +103,10 @@ def test_a_block_left_empty_in_the_file_is_told_as_such(tmp_path: Path) -> None:
     assert "outputs: must be a block of settings" in refusal_of_file(tmp_path, "outputs:\n")
 
 
+def test_a_name_in_the_file_that_is_no_text_is_unknown_too(tmp_path: Path) -> None:
+    assert refusal_of_file(tmp_path, "1: x").startswith("1: unknown setting")
+
+
 def test_all_problems_are_listed_at_once() -> None:
     refusal = refusal_of({"publish.lanes": "x", "nam": "y"}, {"DUESTREAM_LOG__LEVL": "INFO"})
     starts = [line.partition(":")[0] for line in refusal.splitlines()]
