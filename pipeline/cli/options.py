@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipeline.cli.lean import without_pandas
+
 if TYPE_CHECKING:
     from pipeline.config.settings import Settings
     from state.inspect import Inspector
@@ -31,6 +33,7 @@ def settings_of(config: Path | None, assignments: list[str] | None) -> Settings:
 
 def inspector_of(settings: Settings) -> Inspector:
     """Open the state for reading."""
-    from state.open import open_inspector
+    with without_pandas():
+        from state.open import open_inspector
 
     return open_inspector(settings.state)

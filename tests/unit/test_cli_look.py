@@ -166,12 +166,13 @@ def test_a_state_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
     assert "state.delta.path" in run("list", code=2, path=tmp_path / "none")
 
 
-def test_looking_never_starts_spark(state: Path) -> None:
+def test_looking_never_starts_spark_nor_loads_what_only_others_need(state: Path) -> None:
+    heavy = "{'pyspark', 'py4j', 'pandas', 'confluent_kafka', 'cloudevents'}"
     code = (
         "import sys; from pipeline.cli.main import main\n"
         f"sys.argv = ['', 'stats', '--config=/dev/null', '--set=state.delta.path={state}']\n"
         "try: main()\n"
-        "except SystemExit as ended: print(ended.code, {'pyspark', 'py4j'} & set(sys.modules))"
+        f"except SystemExit as ended: print(ended.code, {heavy} & set(sys.modules))"
     )
     ended = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
