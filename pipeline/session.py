@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.config.kafka import REDACTION_REGEX
 from pipeline.jvm import check_java, spark_jars
 from state.errors import SetupError
 
@@ -64,6 +65,7 @@ _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
     "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
     "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.redaction.regex": REDACTION_REGEX,
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.databricks.delta.autoCompact.enabled": "false",
     "spark.databricks.delta.optimizeWrite.enabled": "false",

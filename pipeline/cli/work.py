@@ -74,4 +74,6 @@ def create(
 def _log(level: str) -> None:
     import logging
 
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
+    # It writes a trace of its own for every error of the JVM; the job raises those that matter.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
