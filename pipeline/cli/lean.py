@@ -21,8 +21,8 @@ class _NoPandas(MetaPathFinder):
 def without_pandas() -> Iterator[None]:
     """Import pyarrow.dataset inside as if pandas were not installed.
 
-    It loads pandas whenever it finds it, which takes longer than all the rest of a reading
-    command. Where pandas or Spark is at work already nothing is kept out.
+    It loads pandas whenever it finds it, which is more than a third of what a reading command
+    takes. Where pandas or Spark is at work already nothing is kept out.
     """
     if any(name in sys.modules for name in _WANT_PANDAS):
         yield
