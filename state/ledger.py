@@ -25,7 +25,8 @@ def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int) -> Stats
 
 def _ledger(counts: Counts, live: pa.Table) -> Ledger:
     messages = live.filter(pc.field(KIND) == Kind.MESSAGE.value)
-    standing = Counter(messages.column(STATUS).to_pylist())
+    counted = pc.value_counts(messages.column(STATUS)).to_pylist()
+    standing = Counter({row["values"]: row["counts"] for row in counted})
     ends = {status: counts.ends[status] for status in sorted(CLOSED)}
     ends |= {status: standing[status.value] for status in sorted(LIVE)}
     return Ledger(counts.accepted, ends, counts.rejected, counts.late_cancels)

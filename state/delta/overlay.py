@@ -142,6 +142,11 @@ def without_versions(rows: pa.Table, versions: set[Coordinates]) -> pa.Table:
     """Leave out the rows of the versions named."""
     if not versions or rows.num_rows == 0:
         return rows
-    columns = [rows.column(name).to_pylist() for name in COORDINATES]
-    keep = [place not in versions for place in zip(*columns, strict=True)]
-    return rows.filter(pa.array(np.array(keep, dtype=bool)))
+    offsets = pa.array({offset for _, _, offset in versions}, pa.int64())
+    alike = pc.is_in(rows.column(SOURCE_OFFSET), offsets).to_numpy()
+    places = np.flatnonzero(alike)
+    named = rows.select(COORDINATES).take(pa.array(places))
+    columns = [named.column(name).to_pylist() for name in COORDINATES]
+    keep = np.ones(rows.num_rows, dtype=bool)
+    keep[places] = [place not in versions for place in zip(*columns, strict=True)]
+    return rows.filter(pa.array(keep))

@@ -45,11 +45,9 @@ class Recents:
     def known(self, commands: Sequence[tuple[bytes, Version]]) -> list[Version | None]:
         """Return the newest version known of each command's identity."""
         found = [self._new.get(i) or self._old.get(i) for i, _ in commands]
-        suspects = {
-            identity
-            for (identity, version), recent in zip(commands, found, strict=True)
-            if recent is None and self._is_suspect(version)
-        }
+        suspects = self._suspects(
+            [command for command, recent in zip(commands, found, strict=True) if recent is None]
+        )
         if not suspects:
             return found
         looked_up = self._look_up(suspects)
@@ -71,8 +69,14 @@ class Recents:
             self._left.raise_to(version.topic, version.partition, version.timestamp)
         self._old, self._new, self._turned_at = self._new, {}, newest
 
-    def _is_suspect(self, version: Version) -> bool:
-        return self._left.elsewhere(version.topic, version.partition) >= version.timestamp
+    def _suspects(self, commands: Sequence[tuple[bytes, Version]]) -> set[bytes]:
+        places = {(version.topic, version.partition) for _, version in commands}
+        latest = {place: self._left.elsewhere(*place) for place in places}
+        return {
+            identity
+            for identity, version in commands
+            if latest[version.topic, version.partition] >= version.timestamp
+        }
 
     def _look_up(self, identities: set[bytes]) -> dict[bytes, Version]:
         if self._schedules is None:
@@ -95,8 +99,8 @@ def recents_of(tables: Tables, snapshot: Snapshot) -> Recents:
 
 def newest_commands(lines: pa.Table) -> pa.Table:
     """Keep the lines of commands that were the newest of their identity when they came."""
-    return lines.filter(
-        pc.field(SUPERSEDED).is_valid()
-        & (pc.field(STATUS) != Status.REPLACED.value)
-        & (pc.field(ENTRY) != Entry.REJECT.value)
-    )
+    # Masks, not an expression: those start an engine, which takes longer than a whole tick's lines.
+    is_command = pc.is_valid(lines.column(SUPERSEDED))
+    is_newest = pc.not_equal(lines.column(STATUS), Status.REPLACED.value)
+    is_message = pc.not_equal(lines.column(ENTRY), Entry.REJECT.value)
+    return lines.filter(pc.and_(is_command, pc.and_(is_newest, is_message)))

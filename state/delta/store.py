@@ -60,6 +60,8 @@ class DeltaStore:
         commands = not_taken(tick.commands, mind.taken)
         changes = commands.num_rows + tick.outcomes.num_rows
         self._keeper.make_ready(tick.now, tick.claim_until, tick.claim_limit, changes)
+        if not (changes or self._keeper.window.due_by(tick.claim_until)):
+            return ROW.empty_table()
         outcomes = self._outcomes().lines(tick.outcomes, tick.batch, tick.now)
         named = versions_of(commands)
         late = too_late(named, mind.recents.known(named))
@@ -151,7 +153,8 @@ class DeltaStore:
         mind.seq, mind.line = mind.seq + 1, mind.line + lines.num_rows
         mind.unfolded.append(Commit(mind.seq, batch, lines.num_rows, now))
         mind.recents.add(versions_of(newest_commands(lines)))
-        self._outcomes().settled(lines.filter(pc.field(ENTRY) == Entry.OUTCOME.value))
+        outcomes = pc.equal(lines.column(ENTRY), Entry.OUTCOME.value)
+        self._outcomes().settled(lines.filter(outcomes))
         mind.outstanding.add(claims)
         if batch > mind.last_batch:
             mind.last_batch, mind.made = batch, claims
@@ -175,7 +178,8 @@ def _fresh_puts_only(claimed: pa.Table, last_line: int) -> pa.Table:
 
 def _without_claimed_puts(said: pa.Table, claims: pa.Table) -> pa.Table:
     """Leave out puts that are claimed at once: the claim is written in their place."""
-    written_as_claims = claims.filter(pc.field(SUPERSEDED).is_valid()).column(LINE)
+    puts = pc.is_valid(claims.column(SUPERSEDED))
+    written_as_claims = pc.filter(claims.column(LINE), puts)
     if len(written_as_claims) == 0:
         return said
     return said.filter(pc.invert(pc.is_in(said.column(LINE), written_as_claims.combine_chunks())))

@@ -157,15 +157,19 @@ class Window:
         return pa.concat_tables([WINDOW_ROW.empty_table(), *parts])
 
     def _watch_beyond(self, lines: pa.Table) -> None:
-        far = lines.filter((pc.field(STATUS) == Status.PENDING.value) & (pc.field(DUE) >= self.end))
-        least = pc.min(far.column(DUE)).as_py()
+        far = pc.and_(_made_pending(lines), pc.greater_equal(lines.column(DUE), self.end))
+        least = pc.min(pc.filter(lines.column(DUE), far)).as_py()
         if least is not None:
             self.beyond = least if self.beyond is None else min(self.beyond, least)
 
 
 def added_rows(lines: pa.Table, end: int) -> pa.Table:
     """Return the full lines that make a row pending before the window's end."""
-    return lines.filter((pc.field(STATUS) == Status.PENDING.value) & (pc.field(DUE) < end))
+    return lines.filter(pc.and_(_made_pending(lines), pc.less(lines.column(DUE), end)))
+
+
+def _made_pending(lines: pa.Table) -> pa.ChunkedArray:
+    return pc.equal(lines.column(STATUS), Status.PENDING.value)
 
 
 def _steps(lines: pa.Table) -> Iterator[tuple[str, bytes, int, int, str, int | None, int]]:
