@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, Message, TopicPartition
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -13,6 +14,7 @@ from pipeline.local_kafka import LocalKafka
 from pipeline.session import spark_session
 
 _NUMBERS = itertools.count(1)
+Read = Callable[[str], list[Message]]
 
 
 @pytest.fixture(scope="session")
@@ -52,3 +54,34 @@ def topics(broker: LocalKafka) -> Callable[..., str]:
         return unique
 
     return create
+
+
+@pytest.fixture
+def read(broker: LocalKafka) -> Read:
+    """Read everything committed on a topic so far."""
+
+    def read_all(topic: str) -> list[Message]:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": broker.bootstrap_servers,
+                "group.id": "reader",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+            }
+        )
+        partitions = consumer.list_topics(topic, 30).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
+        messages: list[Message] = []
+        ended = 0
+        while ended < len(partitions):
+            message = consumer.poll(30)
+            assert message is not None, f"{topic} cannot be read to its end"
+            if message.error() is None:
+                messages.append(message)
+            else:
+                ended += 1
+        consumer.close()
+        return messages
+
+    return read_all
