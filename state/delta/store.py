@@ -2,7 +2,7 @@
 
 A tick is one append to the changelog. What it needs to know beforehand is in memory: the near
 window, the claimed rows, the newest versions. So it costs as much as it says and claims,
-whatever is pending. All calls come from one thread.
+whatever is pending. Calls from several threads take turns.
 """
 
 import json
@@ -18,6 +18,7 @@ from state.delta.outcome_lines import OutcomeLines
 from state.delta.recall import Commit, Mind, recall
 from state.delta.recents import newest_commands
 from state.delta.tables import Tables
+from state.delta.turns import TakesTurns, in_turn
 from state.delta.upkeep import Upkeep
 from state.delta.window import added_rows
 from state.delta.writer import Writer
@@ -27,12 +28,13 @@ from state.settings import DeltaSettings
 from state.store import Tick
 
 
-class DeltaStore:
+class DeltaStore(TakesTurns):
     """Keeps schedules in the three tables; see state.store for what each call promises."""
 
     def __init__(
         self, tables: Tables, settings: DeltaSettings, writer: Writer, upkeep: Upkeep
     ) -> None:
+        super().__init__()
         self._tables = tables
         self._settings = settings
         self._writer = writer
@@ -48,10 +50,12 @@ class DeltaStore:
         return self._id
 
     @property
+    @in_turn
     def last_batch(self) -> int:
         """The newest committed batch, -1 before the first."""
         return self._known().last_batch
 
+    @in_turn
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""
         mind = self._known()
@@ -71,14 +75,17 @@ class DeltaStore:
         raise_marks(mind.taken, commands, SOURCE_OFFSET)
         return self._write(said, tick.batch, tick.now, tick.claim_until, tick.claim_limit)
 
+    @in_turn
     def claims_of(self, batch: int) -> pa.Table:
         """Return the claims that ``batch`` made and that no outcome has closed yet."""
         return self._known().outstanding.of(batch)
 
+    @in_turn
     def unsettled(self) -> pa.Table:
         """Return every claimed row, ordered by due."""
         return self._known().outstanding.rows()
 
+    @in_turn
     def settle(self, outcomes: pa.Table, now: int) -> None:
         """Record outcomes outside of a batch."""
         mind = self._known()
@@ -86,6 +93,7 @@ class DeltaStore:
         if lines:
             self._write(pa.concat_tables(lines), mind.last_batch, now, claim_until=0, limit=0)
 
+    @in_turn
     def next_due(self) -> int | None:
         """Return an instant at or before the least due of all pending rows; None when none."""
         self._known()
@@ -93,16 +101,19 @@ class DeltaStore:
         least = window.least()
         return window.beyond if least is None else least
 
+    @in_turn
     def maintain(self, now: int) -> None:
         """Load the next window, fold, refresh: each in the background, when it is time to."""
         mind = self._known()
         self._keeper.look_ahead(now)
         self._upkeep.go_on(mind, self._writer, now)
 
+    @in_turn
     def fold(self, now: int) -> None:
         """Fold at once and wait for it."""
         self._upkeep.fold_now(self._known(), now)
 
+    @in_turn
     def close(self) -> None:
         """Let go of threads and processes; what was committed stays."""
         self._keeper.wait()

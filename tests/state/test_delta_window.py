@@ -1,5 +1,7 @@
 """The near window never loses a row at its edges and never holds what is far away."""
 
+import threading
+
 import numpy as np
 import pytest
 from build import at, cancel, names, outcome, put, tick
@@ -178,3 +180,30 @@ def test_the_window_span_is_the_setting(tmp_path, opened):
     store.commit(tick(0, commands=[put(b"a", 0, due=599), put(b"b", 1, due=600)]))
     assert store._keeper.window.end == at(0) + 10 * MINUTE
     assert len(store._keeper.window) == 1
+
+
+def test_other_threads_wait_while_a_commit_is_under_way(tmp_path, opened):
+    store = opened(settings_at(tmp_path))
+    writing, go_on, answers = threading.Event(), threading.Event(), []
+
+    class Slow:
+        def __init__(self, writer):
+            self._writer = writer
+
+        def append(self, lines, seq):
+            writing.set()
+            assert go_on.wait(60)
+            self._writer.append(lines, seq)
+
+    store._writer = Slow(store._writer)
+    said = tick(0, commands=[put(b"a", 0, due=5)])
+    commit = threading.Thread(target=lambda: store.commit(said))
+    asking = threading.Thread(target=lambda: answers.append(store.next_due()))
+    commit.start()
+    assert writing.wait(60)
+    asking.start()
+    go_on.set()
+    commit.join()
+    asking.join()
+    assert answers == [at(5)]
+    assert names(store.commit(tick(1, until=10))) == [(b"a", 0)]
