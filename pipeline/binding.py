@@ -6,6 +6,7 @@ state the numbers would not fit: batches would be taken for repeats and their me
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from state.errors import StateError
 from state.store import Store
@@ -25,9 +26,7 @@ def bind(spark: SparkSession, checkpoint: str, store: Store) -> None:
         raise StateError(_mismatch(checkpoint, "the checkpoint is new but the state is not"))
     if _first_line(spark, f"{checkpoint.rstrip('/')}/metadata") is not None:
         raise StateError(_mismatch(checkpoint, "the state is new but the checkpoint is not"))
-    spark.createDataFrame([(store.state_id,)], "value string").coalesce(1).write.mode(
-        "overwrite"
-    ).text(place)
+    spark.range(1).select(F.lit(store.state_id)).write.mode("overwrite").text(place)
 
 
 def _mismatch(checkpoint: str, why: str) -> str:

@@ -21,6 +21,7 @@ from pipeline.measure import Measure
 from pipeline.outbox.report import ended
 from pipeline.outbox.start import start_outbox
 from pipeline.presence import Presence
+from pipeline.quiet import quiet
 from pipeline.tick import Ticker
 from pipeline.topology import topology
 from state.errors import DuestreamError
@@ -93,8 +94,8 @@ class Job:
             tempfile.TemporaryDirectory(prefix="duestream-checkpoint-")
         )
         bind(self._spark, self._checkpoint, self._store)
-        clients = dict(librdkafka_options(settings.kafka))
-        presence = Presence({**clients}, self._store.state_id, settings.internal_topic)
+        clients = quiet(librdkafka_options(settings.kafka))
+        presence = Presence(clients, self._store.state_id, settings.internal_topic)
         later.callback(presence.close)
         presence.announce()
         self._outbox, out = start_outbox(settings, self._store, now_micros())

@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka import KafkaError as Code
 from confluent_kafka.admin import AdminClient
 
-from pipeline.outbox.connection import Options
+from pipeline.quiet import Options
 from state.errors import KafkaError, StateError
 
 log = logging.getLogger(__name__)

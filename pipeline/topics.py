@@ -9,6 +9,7 @@ from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from pipeline.config.kafka import librdkafka_options
 from pipeline.config.settings import Settings
+from pipeline.quiet import quiet
 from state.errors import KafkaError
 
 _TIMEOUT = 30.0
@@ -16,7 +17,7 @@ _TIMEOUT = 30.0
 
 def prepare_topics(settings: Settings) -> None:
     """Create the job's own topics where they are missing; input topics must exist."""
-    admin = AdminClient(librdkafka_options(settings.kafka))
+    admin = AdminClient(quiet(librdkafka_options(settings.kafka)))
     existing = _existing(admin, settings.kafka.bootstrap_servers)
     for source in settings.sources:
         if source.topic not in existing:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-Options = dict[str, str | int | float | bool]
+from pipeline.quiet import Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +13,6 @@ class Connection:
     client: Options  # of every librdkafka client
     producer: Options  # of producers only
     timeout: float  # seconds for one call; a transaction is given up by the broker after that too
-
-    def __post_init__(self) -> None:
-        """Keep librdkafka from writing to stderr by itself; what matters is raised and told."""
-        object.__setattr__(self, "client", {"log_level": 2, **self.client})
 
     def transactional(self, lane: int) -> Options:
         """Options of the only producer that may publish on ``lane``."""

@@ -13,6 +13,7 @@ from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import begin_unmarked, recover
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
+from pipeline.quiet import quiet
 from state.store import Store
 
 _ROOM_FOR_HEADERS = 256 * 1024
@@ -27,7 +28,7 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
         TransactionalPublisher if exactly_once else PlainPublisher,
         connection=_connection(settings, store.state_id),
         shape=_shape(settings),
-        topics=Topics(dict(librdkafka_options(settings.kafka))),
+        topics=Topics(quiet(librdkafka_options(settings.kafka))),
         stopping=stopping.is_set,
     )
     found = (
@@ -45,7 +46,7 @@ def _connection(settings: Settings, state_id: str) -> Connection:
     largest = limits.max_payload_bytes + limits.max_key_bytes + _ROOM_FOR_HEADERS
     return Connection(
         state_id,
-        client=dict(librdkafka_options(settings.kafka)),
+        client=quiet(librdkafka_options(settings.kafka)),
         producer={
             "message.max.bytes": max(largest, 1_000_000),
             **librdkafka_producer_options(settings.kafka),

@@ -12,9 +12,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from pipeline.outbox.connection import Options
 from pipeline.outbox.item import Item
 from pipeline.outbox.refusal import Refusal
+from pipeline.quiet import Options
 from pipeline.reasons import Reason
 
 _ASK_AGAIN_AFTER = 1.0  # seconds; a topic may be created at any time

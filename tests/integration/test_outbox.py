@@ -23,6 +23,7 @@ from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import begin_unmarked, recover
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
+from pipeline.quiet import quiet
 from state import row
 from state.errors import KafkaError
 from state.memory import MemoryStore
@@ -58,7 +59,7 @@ class World:
 
 @pytest.fixture
 def world(broker: LocalKafka, topics: Callable[..., str]) -> World:
-    client = {"bootstrap.servers": broker.bootstrap_servers}
+    client = quiet({"bootstrap.servers": broker.bootstrap_servers})
     connection = Connection(uuid4().hex, client, {"message.max.bytes": 10_000_000}, 60.0)
     shape = Shape(topics("dead"), topics("internal", partitions=4), fire_id_header=False)
     return World(connection, shape, topics("out", partitions=2), Topics(connection.client))
