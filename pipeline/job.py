@@ -67,10 +67,11 @@ class Job:
         query = self._query(
             {"processingTime": f"{self._settings.pipeline.trigger_interval // 1000} milliseconds"}
         )
-        log.info("running; schedules are taken from %s", self._inputs())
-        while not stopped():
-            if self._ended(query, timeout=1):
-                break
+        told = False
+        while not stopped() and not self._ended(query, timeout=1):
+            if not told and self._ticker.first.is_set():  # the first batch compiles: it takes long
+                log.info("running; schedules are taken from %s", self._inputs())
+                told = True
         self._ticker.stop()
         query.stop()
 

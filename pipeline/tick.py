@@ -32,6 +32,7 @@ class Ticker:
         self._lock = threading.Lock()
         self._stopped = False
         self.failure: BaseException | None = None
+        self.first = threading.Event()
 
     def stop(self) -> None:
         """Wait for the batch under way and take no other."""
@@ -53,6 +54,7 @@ class Ticker:
                 raise RuntimeError("a batch after the job was told to stop")
             try:
                 self._handle(batch, number)
+                self.first.set()
             except BaseException as failure:
                 self.failure = failure
                 raise

@@ -42,25 +42,27 @@ def _headline(stats: Stats | None, now: int) -> Panel:
 
 
 def _waiting(rows: Sequence[Mapping[str, object]], now: int) -> Panel:
-    table = Table(expand=True, box=None)
-    for title in ("key", "goes to", "in", ""):
-        table.add_column(title, no_wrap=True)
+    table = _table("key", "goes to", "due in")
     for row in rows[:ROWS]:
         left = max((int(str(row["due"])) - now) / 1e6, 0)
-        claimed = row["status"] == Status.CLAIMED
-        table.add_row(
-            str(row["key"]), str(row["topic"]), f"{left:.1f} s", "in the outbox" if claimed else ""
-        )
-    return Panel(table, title=f"pending ({len(rows)})", height=ROWS + 3)
+        claimed = "bold" if row["status"] == Status.CLAIMED else ""
+        table.add_row(str(row["key"]), str(row["topic"]), f"{left:.1f} s", style=claimed)
+    return Panel(table, title=f"pending ({len(rows)}), bold: in the outbox", height=ROWS + 3)
 
 
 def _published(seen: Sequence[Seen], due: Mapping[str, int]) -> Panel:
-    table = Table(expand=True, box=None)
-    for title in ("topic", "key", "message", "late by"):
-        table.add_column(title, no_wrap=True)
+    table = _table("key", "message", "late by")
     for each in reversed(seen[-ROWS:]):
-        table.add_row(each.topic, each.key, each.text, lateness(each, due))
+        table.add_row(each.key, each.text, lateness(each, due))
     return Panel(table, title=f"published ({len(seen)})", height=ROWS + 3)
+
+
+def _table(first: str, second: str, last: str) -> Table:
+    table = Table(expand=True, box=None)
+    table.add_column(first, no_wrap=True, min_width=11)
+    table.add_column(second, no_wrap=True, ratio=1)
+    table.add_column(last, no_wrap=True, min_width=7, justify="right")
+    return table
 
 
 def _dead(seen: Sequence[Seen]) -> Panel:

@@ -22,6 +22,8 @@ from pipeline.local_kafka import LocalKafka
 from state.errors import DuestreamError
 from state.open import open_inspector
 
+# The broker's clock, not the producer's, says when a message came out.
+_APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
 _PATIENCE = 120.0  # seconds to wait for anything before giving up
 
 
@@ -33,7 +35,8 @@ def run_demo(seconds: float = 30.0, keep: Path | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with console.status("starting a Kafka broker on this machine"):
             broker = stack.enter_context(LocalKafka())
-            broker.create_topics([INPUT, DEAD, *script.OUTPUTS], partitions=2)
+            broker.create_topics([INPUT, DEAD], partitions=2)
+            broker.create_topics(script.OUTPUTS, partitions=2, config=_APPEND_TIME)
         file = write_settings(folder, broker.bootstrap_servers)
         job = JobProcess(file, folder / "job.log")
         stack.callback(job.stop)

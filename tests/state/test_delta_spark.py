@@ -28,7 +28,7 @@ class TestDeltaStoreWrittenBySpark(Conformance):
 
     @pytest.fixture
     def disturb(self, subject):
-        """A commit of Spark's takes a second, so each test runs once: folded first, then reopened."""
+        """A commit of Spark's takes a second, so each test runs once: folded, then reopened."""
         folds = iter([subject.fold])
 
         def between_steps() -> None:
