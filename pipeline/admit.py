@@ -8,23 +8,20 @@ from pyspark.sql import functions as F
 
 from pipeline.farthest import too_far
 from pipeline.reasons import Reason
-from pipeline.refuse import Rule, first_refusal, quoted, sentence
+from pipeline.refuse import Rule, refuse
 from state.errors import ConfigError
 from state.row import (
-    DETAIL,
     DUE,
     ENTRY,
     KEY,
     OUTPUT_TOPIC,
     PAYLOAD,
-    REASON,
     SOURCE_TIMESTAMP,
     Entry,
 )
 
 _LEGAL_TOPIC = r"\A(?!\.{1,2}\z)[a-zA-Z0-9._-]{1,249}\z"
 _LEGAL_PATTERN = re.compile(r"[a-zA-Z0-9._*?-]+")
-_REFUSAL = "_refusal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +44,7 @@ class AdmitRules:
 
 def admit(commands: DataFrame, rules: AdmitRules) -> DataFrame:
     """Give a reason to every command that breaks a rule and has none yet."""
-    broken = [*_of_key(rules), *_of_put(rules)]
-    refusal = first_refusal(broken, already=F.col(REASON).isNotNull())
-    return (
-        commands.withColumn(_REFUSAL, refusal)
-        .withColumns({REASON: F.col(_REFUSAL)[REASON], DETAIL: F.col(_REFUSAL)[DETAIL]})
-        .drop(_REFUSAL)
-    )
+    return refuse(commands, [*_of_key(rules), *_of_put(rules)])
 
 
 def _of_key(rules: AdmitRules) -> list[Rule]:
@@ -62,70 +53,70 @@ def _of_key(rules: AdmitRules) -> list[Rule]:
         Rule(
             F.col(KEY).isNull() | (size == 0),
             Reason.MISSING_KEY,
-            sentence("the record has no key; send it with one, the key names the schedule"),
+            "the record",
+            "has no key; send it with one, the key names the schedule",
         ),
         Rule(
             size > rules.max_key_bytes,
             Reason.KEY_TOO_LARGE,
-            sentence(
-                "the record key has ",
-                size,
-                " bytes; at most ",
-                str(rules.max_key_bytes),
-                " are allowed (limits.max_key_bytes)",
-            ),
+            "a record key of bytes",
+            f"is too large; at most {rules.max_key_bytes} are allowed (limits.max_key_bytes)",
+            size,
         ),
     ]
 
 
 def _of_put(rules: AdmitRules) -> list[Rule]:
     put = F.col(ENTRY) == Entry.PUT.value
-    topic, size = F.col(OUTPUT_TOPIC), F.octet_length(F.col(PAYLOAD))
+    return [
+        rule._replace(broken=put & rule.broken) for rule in (*_of_topic(rules), *_of_size(rules))
+    ]
+
+
+def _of_topic(rules: AdmitRules) -> list[Rule]:
+    topic = F.col(OUTPUT_TOPIC)
     return [
         Rule(
-            put & ~F.coalesce(topic.rlike(_LEGAL_TOPIC), F.lit(False)),
+            topic.isNull() | ~topic.rlike(_LEGAL_TOPIC),
             Reason.INVALID_TOPIC,
-            sentence(
-                "the output topic ",
-                quoted(topic),
-                " is not a topic name; use at most 249 letters, digits, '.', '_' and '-'",
-            ),
+            "the output topic",
+            "is not a topic name; use at most 249 letters, digits, '.', '_' and '-'",
+            topic,
         ),
         Rule(
-            put & topic.isin(*rules.reserved),
+            topic.isin(*rules.reserved),
             Reason.RESERVED_TOPIC,
-            sentence(
-                "the output topic ",
-                quoted(topic),
-                " is read or kept by this job; publish to another one",
-            ),
+            "the output topic",
+            "is read or kept by this job; publish to another one",
+            topic,
         ),
         Rule(
-            put & ~topic.rlike(_allowed(rules.allow)),
+            ~topic.rlike(_allowed(rules.allow)),
             Reason.TOPIC_NOT_ALLOWED,
-            sentence(
-                "the output topic ", quoted(topic), " is not allowed; add it to outputs.allow"
-            ),
+            "the output topic",
+            "is not allowed; add it to outputs.allow",
+            topic,
         ),
+    ]
+
+
+def _of_size(rules: AdmitRules) -> list[Rule]:
+    size = F.octet_length(F.col(PAYLOAD))
+    return [
         Rule(
-            put & (size > rules.max_payload_bytes),
+            size > rules.max_payload_bytes,
             Reason.PAYLOAD_TOO_LARGE,
-            sentence(
-                "the payload has ",
-                size,
-                " bytes; at most ",
-                str(rules.max_payload_bytes),
-                " are allowed (limits.max_payload_bytes)",
-            ),
+            "a payload of bytes",
+            f"is too large; at most {rules.max_payload_bytes} are allowed "
+            "(limits.max_payload_bytes)",
+            size,
         ),
         Rule(
-            put & too_far(F.col(DUE), F.col(SOURCE_TIMESTAMP)),
+            too_far(F.col(DUE), F.col(SOURCE_TIMESTAMP)),
             Reason.TIME_OUT_OF_RANGE,
-            sentence(
-                "the due time ",
-                F.col(DUE),
-                " (microseconds) is more than 100 years ahead; check its unit",
-            ),
+            "the due time in microseconds",
+            "is more than 100 years ahead; check its unit",
+            F.col(DUE),
         ),
     ]
 

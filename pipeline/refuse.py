@@ -1,55 +1,68 @@
-"""Builds refusals as data: the first rule that is broken gives a record its reason and detail."""
+"""Builds refusals as data: the first rule that is broken gives a record its reason and detail.
 
-from collections.abc import Callable, Iterable
+The sentence is put together once, after the rule is found: with one for each rule the plan would
+grow so large that planning a micro-batch took longer than running it.
+"""
+
 from typing import NamedTuple
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.reasons import Reason
 from state.row import DETAIL, REASON
 
+_FOUND = "_refusal"
+_FIELDS = ("reason", "subject", "value", "advice")
 _SHOWN = 200  # characters of a value that a detail repeats
 
 
 class Rule(NamedTuple):
-    """A record for which ``broken`` is true is refused; null counts as false."""
+    """A record for which ``broken`` is true is refused; null counts as false.
+
+    The detail reads: subject, value in quotes if there is one, advice.
+    """
 
     broken: Column
     reason: Reason
-    detail: Column
+    subject: str | Column
+    advice: str
+    value: Column | None = None
 
 
-def first_refusal(rules: list[Rule], already: Column | None = None) -> Column:
-    """Return struct(reason, detail) of the first broken rule, or of nulls; ``already`` wins."""
-    refusal = F.when(F.lit(False), _pair(F.lit(None), F.lit(None)))
-    if already is not None:
-        refusal = refusal.when(already, _pair(F.col(REASON), F.col(DETAIL)))
-    for rule in rules:
-        refusal = refusal.when(rule.broken, _pair(F.lit(rule.reason.value), rule.detail))
-    return refusal
+def refuse(commands: DataFrame, rules: list[Rule]) -> DataFrame:
+    """Set REASON and DETAIL by the first rule that is broken; a reason that is there stays."""
+    found = F.col(_FOUND)
+    reason, detail = found["reason"], F.concat_ws("", *_parts(found))
+    if REASON in commands.columns:
+        reason = F.coalesce(F.col(REASON), reason)
+        detail = F.coalesce(F.col(DETAIL), F.when(found.isNotNull(), detail))
+    else:
+        detail = F.when(found.isNotNull(), detail)
+    return (
+        commands.withColumn(_FOUND, _first(rules))
+        .withColumns({REASON: reason, DETAIL: detail})
+        .drop(_FOUND)
+    )
 
 
-def first_named(names: Iterable[str], broken: Callable[[str], Column]) -> Column:
-    """Return the first of ``names`` that is broken, null if none is."""
-    return F.coalesce(*[F.when(broken(name), name) for name in names])
+def _first(rules: list[Rule]) -> Column:
+    chain = F.when(rules[0].broken, _finding(rules[0]))
+    for rule in rules[1:]:
+        chain = chain.when(rule.broken, _finding(rule))
+    return chain
 
 
-def rule_naming(name: Column, reason: Reason, what: str) -> Rule:
-    """Refuse when ``name`` is not null, with a sentence that begins with it."""
-    return Rule(name.isNotNull(), reason, sentence(name, what))
+def _finding(rule: Rule) -> Column:
+    value = F.lit(None) if rule.value is None else rule.value
+    subject = F.lit(rule.subject) if isinstance(rule.subject, str) else rule.subject
+    parts = (F.lit(rule.reason.value), subject, value, F.lit(rule.advice))
+    named = zip(parts, _FIELDS, strict=True)
+    return F.struct(*[part.cast("string").alias(name) for part, name in named])
 
 
-def sentence(*parts: str | Column) -> Column:
-    """Join text and columns; a column that is null says nothing."""
-    return F.concat_ws("", *[F.lit(part) if isinstance(part, str) else part for part in parts])
-
-
-def quoted(value: Column) -> Column:
-    """Show a value from a record, shortened, and as valid UTF-8 whatever it was."""
-    shown = F.make_valid_utf8(F.substring(value, 1, _SHOWN))
-    return F.concat(F.lit("'"), shown, F.lit("'"))
-
-
-def _pair(reason: Column, detail: Column) -> Column:
-    return F.struct(reason.cast("string").alias(REASON), detail.cast("string").alias(DETAIL))
+def _parts(found: Column) -> list[Column]:
+    # Valid UTF-8 whatever the record held: the detail travels as text.
+    shown = F.make_valid_utf8(F.substring(found["value"], 1, _SHOWN))
+    value = F.concat(F.lit(" '"), shown, F.lit("'"))
+    return [found["subject"], value, F.lit(" "), found["advice"]]

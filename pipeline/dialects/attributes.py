@@ -11,8 +11,6 @@ MODE = "_mode"
 EVENT = "_event"
 DATA = "_data"
 CONTENT_TYPE = "_content_type"
-_NAMES = "_header_names"
-_VALUES = "_header_values"
 
 # Modes of a record.
 TOMBSTONE = "tombstone"
@@ -20,7 +18,7 @@ STRUCTURED = "structured"
 BINARY = "binary"
 FOREIGN = "foreign"
 
-REQUIRED = ("id", "source", "type")
+REQUIRED = ("specversion", "id", "source", "type")
 CARRIED = ("traceparent", "tracestate", "correlationid")
 WISHES = ("outputtopic", "deliverat", "delayby", "outputkey", "outputpartition")
 # Understood, and not there yet: refused by name rather than passed over in silence.
@@ -37,14 +35,13 @@ UNSUPPORTED = (
     "mindeviation",
     "settlefor",
 )
-ATTRIBUTES = ("specversion", *REQUIRED, "datacontenttype", *WISHES, *CARRIED, *UNSUPPORTED)
-
 BASE64 = "data_base64"
+
 _BROKEN = "_broken"
-_IN_JSON = (*ATTRIBUTES, BASE64, _BROKEN)
-_SCHEMA = f"struct<{', '.join(f'{name}: string' for name in _IN_JSON)}>"
-_JSON_FORMAT = r"\Aapplication/cloudevents(?:\+json)?\s*+(?:;.*)?\z"
-_MARKS = tuple(f"ce_{name}" for name in ("specversion", *REQUIRED))
+_FIELDS = (*REQUIRED, "datacontenttype", *WISHES, *CARRIED, *UNSUPPORTED, BASE64, _BROKEN)
+_SCHEMA = f"struct<{', '.join(f'{name}: string' for name in _FIELDS)}>"
+_JSON_FORMAT = r"\A\s*+application/cloudevents(?:\+json)?\s*+(?:;.*)?\z"
+_ATTRIBUTE_HEADER = r"\A(?:ce_[a-z0-9]+|content-type)\z"
 
 
 def attribute(name: str) -> Column:
@@ -55,66 +52,69 @@ def attribute(name: str) -> Column:
 def is_readable() -> Column:
     """Tell whether the value of a structured event is one JSON object in UTF-8."""
     text = F.col(RAW_VALUE).cast("string")
-    whole = F.col(DATA).isNotNull() | is_whole_object(text)
+    whole = (F.col(DATA) != "") | is_whole_object(text)
     sound = F.col(EVENT).isNotNull() & F.col(EVENT)[_BROKEN].isNull()
     return sound & whole & ~has_half_surrogate(text)
 
 
-def with_mode(records: DataFrame) -> DataFrame:
-    """Add how the record says its event: MODE, and the lower-case CONTENT_TYPE."""
-    headers = F.reverse(F.col(RAW_HEADERS))  # the last header of a name is the one that counts
-    return (
-        records.withColumns({_NAMES: headers["key"], _VALUES: headers["value"]})
-        .withColumn(CONTENT_TYPE, F.lower(F.trim(_header("content-type"))))
-        .withColumn(MODE, _mode())
-    )
+def header_not_utf8() -> Column:
+    """Return the name of a header that says an attribute but is not UTF-8, null if none."""
+    broken = F.filter(F.col(RAW_HEADERS), lambda header: _says_an_attribute(header, valid=False))
+    return F.get(broken, F.lit(0))["key"]
 
 
 def with_event(records: DataFrame) -> DataFrame:
-    """Add EVENT, a struct of all attributes as text, and DATA, the text of a JSON event's data."""
-    parsed = records.withColumn(EVENT, _parsed())
-    return parsed.withColumns(
-        {
-            EVENT: F.when(F.col(MODE) == BINARY, _from_headers()).otherwise(F.col(EVENT)),
-            DATA: F.when(
-                (F.col(MODE) == STRUCTURED) & F.col(EVENT)[_BROKEN].isNull(),
-                raw_member(F.col(RAW_VALUE).cast("string"), "data"),
-            ),
-        }
+    """Add MODE, EVENT (a struct of attributes as text) and DATA (how a JSON event wrote its data).
+
+    The attributes of a binary event are written as JSON first: both modes are read by one parser.
+    """
+    text, mode = F.col(RAW_VALUE).cast("string"), F.col(MODE)
+    structured = (mode == STRUCTURED) & F.is_valid_utf8(text)
+    json = F.when(structured, text).when(mode == BINARY, _headers_as_json())
+    options = {**STRICT, "columnNameOfCorruptRecord": _BROKEN}
+    return (
+        records.withColumn(CONTENT_TYPE, F.lower(_content_type()))
+        .withColumn(MODE, _mode())
+        .withColumns(
+            {
+                EVENT: F.from_json(json, _SCHEMA, options),
+                DATA: F.when(structured, raw_member(text, "data")),
+            }
+        )
     )
+
+
+def _content_type() -> Column:
+    named_so = F.filter(F.col(RAW_HEADERS), lambda header: header["key"] == "content-type")
+    return F.try_element_at(named_so, F.lit(-1))["value"].cast("string")
 
 
 def _mode() -> Column:
     content_type = F.col(CONTENT_TYPE)
-    marked = F.arrays_overlap(F.col(_NAMES), F.array(*map(F.lit, _MARKS)))
+    marked = F.exists(F.col(RAW_HEADERS), lambda header: F.startswith(header["key"], F.lit("ce_")))
     return (
         F.when(F.col(RAW_VALUE).isNull(), TOMBSTONE)
         .when(content_type.rlike(_JSON_FORMAT), STRUCTURED)
-        .when(F.startswith(content_type, F.lit("application/cloudevents")), FOREIGN)
+        .when(F.contains(content_type, F.lit("application/cloudevents")), FOREIGN)
         .when(marked, BINARY)
         .when(content_type.isNull(), STRUCTURED)
         .otherwise(FOREIGN)
     )
 
 
-def _parsed() -> Column:
-    text = F.col(RAW_VALUE).cast("string")
-    options = {**STRICT, "columnNameOfCorruptRecord": _BROKEN}
-    readable = (F.col(MODE) == STRUCTURED) & F.is_valid_utf8(text)
-    return F.when(readable, F.from_json(text, _SCHEMA, options))
+def _headers_as_json() -> Column:
+    said = F.filter(F.col(RAW_HEADERS), lambda header: _says_an_attribute(header, valid=True))
+    return F.concat(F.lit("{"), F.array_join(F.transform(said, _as_member), ","), F.lit("}"))
 
 
-def _from_headers() -> Column:
-    fields = [_of_header(name).cast("string").alias(name) for name in _IN_JSON]
-    return F.struct(*fields)
+def _says_an_attribute(header: Column, valid: bool) -> Column:
+    text = header["value"].cast("string")
+    return header["key"].rlike(_ATTRIBUTE_HEADER) & (F.is_valid_utf8(text) == valid)
 
 
-def _of_header(name: str) -> Column:
-    if name in (BASE64, _BROKEN):
-        return F.lit(None)
-    return _header("content-type" if name == "datacontenttype" else f"ce_{name}")
-
-
-def _header(name: str) -> Column:
-    place = F.array_position(F.col(_NAMES), name) - 1  # get() answers null for -1
-    return F.get(F.col(_VALUES), place.cast("int")).cast("string")
+def _as_member(header: Column) -> Column:
+    is_content_type = header["key"] == "content-type"
+    name = F.when(is_content_type, "datacontenttype").otherwise(F.substring(header["key"], 4, 249))
+    quoted = F.to_json(F.struct(header["value"].cast("string").alias("v")))  # {"v":"..."}
+    text = F.substring(quoted, F.lit(6), F.length(quoted) - 6)
+    return F.concat(F.lit('"'), name, F.lit('":'), text)

@@ -13,23 +13,20 @@ from pipeline.dialects.attributes import (
     TOMBSTONE,
     attribute,
     with_event,
-    with_mode,
 )
 from pipeline.dialects.event_rules import rules_of_events
 from pipeline.dialects.json_text import scalar_text
 from pipeline.dialects.put_rules import rules_of_puts
 from pipeline.dialects.wishes import (
     MESSAGE,
-    OUT_KEY,
-    OUT_PARTITION,
-    TO,
     in_second_form,
+    wish,
     with_due,
     with_wishes,
 )
 from pipeline.identity import schedule_identity
 from pipeline.raw import RAW_HEADERS, RAW_VALUE
-from pipeline.refuse import Rule, first_refusal
+from pipeline.refuse import Rule, refuse
 from state.row import (
     COMMANDS,
     DETAIL,
@@ -56,7 +53,6 @@ from state.row import (
 
 CANCEL_TYPE = "io.duestream.cancel.v1"
 
-_REFUSAL = "_refusal"
 _HEADERS_TYPE = "array<struct<key:string,value:binary>>"
 
 
@@ -67,11 +63,10 @@ def decode(records: DataFrame) -> DataFrame:
     """
     return (
         records.select(*_as_it_came())
-        .transform(with_mode)
         .transform(with_event)
         .transform(with_wishes)
         .transform(with_due)
-        .withColumn(_REFUSAL, first_refusal(_rules()))
+        .transform(refuse, _rules())
         .select(*_command())
     )
 
@@ -98,8 +93,7 @@ def _rules() -> list[Rule]:
 
 
 def _command() -> list[Column]:
-    values = {**_name(), **_if_put(), REASON: F.col(_REFUSAL)[REASON]}
-    values[DETAIL] = F.col(_REFUSAL)[DETAIL]
+    values = {**_name(), **_if_put(), REASON: F.col(REASON), DETAIL: F.col(DETAIL)}
     types = from_arrow_schema(COMMANDS)
     columns = [values[field.name].cast(field.dataType).alias(field.name) for field in types.fields]
     return [*columns, F.col(RAW_VALUE), F.col(RAW_HEADERS)]
@@ -119,11 +113,11 @@ def _name() -> dict[str, Column]:
 
 
 def _if_put() -> dict[str, Column]:
-    a_put = F.col(_REFUSAL)[REASON].isNull() & ~_cancels()
+    a_put = F.col(REASON).isNull() & ~_cancels()
     content = {
-        OUTPUT_TOPIC: F.col(TO),
-        OUTPUT_PARTITION: F.col(OUT_PARTITION).try_cast("int"),
-        OUTPUT_KEY: F.coalesce(F.col(OUT_KEY).cast("binary"), F.col(KEY)),
+        OUTPUT_TOPIC: wish("outputtopic"),
+        OUTPUT_PARTITION: wish("outputpartition").try_cast("int"),
+        OUTPUT_KEY: F.coalesce(wish("outputkey").cast("binary"), F.col(KEY)),
         PAYLOAD: _payload(),
         HEADERS: _headers(),
         DUE: F.col(DUE),

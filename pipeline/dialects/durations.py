@@ -13,6 +13,7 @@ _ISO = (
     r"(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:[.,]\d{1,9})?S)?)?\z"
 )
 _AMOUNT = r"\d+(?:\.\d{1,9})?"
+_GO = rf"\A(?:{_AMOUNT}(?:ns|us|µs|μs|ms|s|m|h|d))++\z"
 _MICROS = {
     "w": Decimal(604_800_000_000),
     "d": Decimal(86_400_000_000),
@@ -20,22 +21,25 @@ _MICROS = {
     "m": Decimal(60_000_000),
     "s": Decimal(1_000_000),
     "ms": Decimal(1_000),
-    "[uµμ]s": Decimal(1),
+    "us": Decimal(1),
+    "µs": Decimal(1),
+    "μs": Decimal(1),
     "ns": Decimal("0.001"),
 }
-_GO = rf"\A(?=\d){''.join(f'(?:{_AMOUNT}{unit})?' for unit in _MICROS)}\z"
+_TYPE = "decimal(38,9)"
 
 
 def duration_micros(text: Column) -> Column:
     """Return the length of a duration, rounded up; null when ``text`` is none."""
     iso_as_go = F.replace(F.translate(F.lower(text), "pt", ""), F.lit(","), F.lit("."))
-    spelled = F.when(text.rlike(_ISO), iso_as_go).when(text.rlike(_GO), text)
-    total = F.lit(Decimal(0))
-    for unit, micros in _MICROS.items():
-        total = total + _amount(spelled, unit) * F.lit(micros)
-    return F.when(spelled.isNotNull(), whole_micros(total))
+    spelled = F.when(text.rlike(_ISO), iso_as_go).otherwise(text)
+    parts = F.regexp_extract_all(spelled, F.lit(f"{_AMOUNT}[a-zµμ]+"), F.lit(0))
+    total = F.aggregate(parts, F.lit(Decimal(0)).cast(_TYPE), _add)
+    return F.when(text.rlike(f"{_ISO}|{_GO}"), whole_micros(total))
 
 
-def _amount(spelled: Column, unit: str) -> Column:
-    digits = F.regexp_extract(spelled, f"({_AMOUNT}){unit}(?![a-z])", 1)
-    return F.when(digits == "", F.lit(Decimal(0))).otherwise(digits.try_cast("decimal(28,9)"))
+def _add(total: Column, part: Column) -> Column:
+    amount = F.regexp_extract(part, _AMOUNT, 0).try_cast("decimal(28,9)")
+    unit = F.regexp_extract(part, "[^0-9.]+", 0)
+    units = F.create_map(*[F.lit(item) for pair in _MICROS.items() for item in pair])
+    return (total + amount * F.try_element_at(units, unit)).try_cast(_TYPE)

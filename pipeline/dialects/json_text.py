@@ -16,8 +16,8 @@ DEEPEST = 64  # levels of objects and arrays within a member
 STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
 
 _BLANK = r"[ \t\r\n]*+"
-_STRING = r'"(?:[^"\\]++|\\.)*+"'
-_FLAT = rf'[^"{{}}\[\]]++|{_STRING}'
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_PLAIN = r'[^"{}\[\]]*+'  # neither strings nor brackets
 
 # A surrogate escape without its other half: text that no UTF-8 can carry.
 _HALF_SURROGATE = (
@@ -28,20 +28,29 @@ _HALF_SURROGATE = (
 
 def is_whole_object(text: Column) -> Column:
     """Tell whether ``text`` is one object to its end, with nothing nested too deeply."""
-    return text.rlike(_member_of("", last=False))
+    return text.rlike(_object_of(""))
 
 
 def raw_member(text: Column, name: str) -> Column:
-    """Return the text of a member's value, quotes included; of several the last, null if none."""
-    return F.nullif(F.regexp_extract(text, _member_of(name), 1), F.lit(""))
+    """Return the text of a member's value, quotes included; of several the last, empty if none.
+
+    Not null if none: Spark writes that as two evaluations of the expression.
+    """
+    return F.regexp_extract(text, _member_of(name), 1)
+
+
+def nested_member(text: Column, names: tuple[str, ...]) -> Column:
+    """Return which of the members ``names`` is an object or an array, empty if none is."""
+    pattern = _object_of(rf'"({"|".join(names)})"{_BLANK}:{_BLANK}(?=[\[{{]){_value()}|')
+    return F.regexp_extract(text, pattern, 1)
 
 
 def scalar_text(raw: Column) -> Column:
-    """Return a JSON string's text and any other value as it is written; null for JSON null."""
+    """Return a JSON string's text and any other value as it is written; null for null or none."""
     plain = F.substring(raw, F.lit(2), F.length(raw) - 2)
     escaped = F.from_json(F.concat(F.lit("["), raw, F.lit("]")), "array<string>", STRICT)[0]
     text = F.when(F.contains(raw, F.lit("\\")), escaped).otherwise(plain)
-    return F.when(F.startswith(raw, F.lit('"')), text).when(raw != "null", raw)
+    return F.when(F.startswith(raw, F.lit('"')), text).when(~raw.isin("null", ""), raw)
 
 
 def is_nested(raw: Column) -> Column:
@@ -55,9 +64,13 @@ def has_half_surrogate(text: Column) -> Column:
 
 
 @cache
-def _member_of(name: str, last: bool = True) -> str:
+def _member_of(name: str) -> str:
+    return _object_of(rf"{_key(name)}{_BLANK}:{_BLANK}({_value()})|")
+
+
+@cache
+def _object_of(wanted: str) -> str:
     # In a repeated group the last match is the one that stays, as the last of two equal names does.
-    wanted = rf"{_key(name)}{_BLANK}:{_BLANK}({_value()})|" if last else ""
     other = rf"{_STRING}{_BLANK}:{_BLANK}{_value()}"
     members = rf"(?:{_BLANK}(?:{wanted}{other}){_BLANK},?+)*+"
     return rf"\A{_BLANK}\{{{members}{_BLANK}\}}{_BLANK}\z"
@@ -70,7 +83,7 @@ def _key(name: str) -> str:
 
 @cache
 def _value() -> str:
-    inner = f"(?:{_FLAT})*+"
+    inner = rf"{_PLAIN}(?:{_STRING}{_PLAIN})*+"
     for _ in range(DEEPEST - 1):
-        inner = rf"(?:{_FLAT}|[\[{{]{inner}[\]}}])*+"
+        inner = rf"{_PLAIN}(?:(?:{_STRING}|[\[{{]{inner}[\]}}]){_PLAIN})*+"
     return rf'(?:{_STRING}|[\[{{]{inner}[\]}}]|[^ \t\r\n"{{}}\[\],]++)'
