@@ -78,14 +78,13 @@ class Job:
     def run_once(self) -> None:
         """Take in what is there, publish what is due, and return."""
         log.info("taking what is there from %s", self._inputs())
-        while True:
+        before = -1
+        while self._ticker.claimed > before and self._has_due():  # a batch claims so many at most
+            before = self._ticker.claimed
             query = self._query({"availableNow": True})
             while not self._ended(query, timeout=60):
                 pass
             self._outbox.drain()
-            due = self._store.next_due()
-            if due is None or due > now_micros():
-                return
 
     def _open(self, measure: Measure) -> None:
         settings, later = self._settings, self._closing
@@ -129,6 +128,10 @@ class Job:
             if isinstance(self._ticker.failure, DuestreamError):
                 raise self._ticker.failure from error
             raise
+
+    def _has_due(self) -> bool:
+        due = self._store.next_due()
+        return self._ticker.claimed == 0 or (due is not None and due <= now_micros())
 
     def _settle(self) -> None:
         """Write down what went out since the last batch, and put back what still waits."""

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from state.row import COMMANDS, ENTRY, PAYLOAD, Entry
+from state.row import BATCH_TIME, COMMANDS, ENTRY, PAYLOAD, Entry
 
 _TYPES = {field.name: field.dataType for field in from_arrow_schema(COMMANDS).fields}
 
@@ -15,8 +15,13 @@ def note_lines(records: DataFrame) -> DataFrame:
 
 
 def clock_lines(ticks: DataFrame) -> DataFrame:
-    """Make of each tick of the clock a line that says nothing."""
-    return ticks.select(*_columns({ENTRY: F.lit(Entry.CLOCK.value)}))
+    """Make of each tick of the clock a line with the time of the batch, which replays unchanged.
+
+    No other line has it. The time becomes a constant in the code that Spark generates for these
+    lines; in the code that decodes records it would have all of that compiled anew in every batch.
+    """
+    time = F.unix_micros(F.current_timestamp()).alias(BATCH_TIME)
+    return ticks.select(*_columns({ENTRY: F.lit(Entry.CLOCK.value)}), time)
 
 
 def _columns(given: dict[str, Column]) -> list[Column]:

@@ -18,6 +18,7 @@ class Measure:
     def __init__(self, file: Path | None = None) -> None:
         self._file = file.open("a", buffering=1) if file else None
         self._begun = 0.0
+        self._laps: dict[str, float] = {}
         self._told = time.monotonic()
         self._ticks = 0
         self._commands = 0
@@ -27,6 +28,12 @@ class Measure:
     def begun(self) -> None:
         """Note that a tick begins."""
         self._begun = time.monotonic()
+        self._laps = {}
+
+    def lap(self, name: str) -> None:
+        """Note that a part of the tick is done."""
+        spent = time.monotonic() - self._begun - sum(self._laps.values())
+        self._laps[name] = round(spent, 4)
 
     def ended(self, batch: int, said: Said, claims: int, waiting: int) -> None:
         """Note that its claims are handed over."""
@@ -40,6 +47,7 @@ class Measure:
                 "batch": batch,
                 "time": said.now,
                 "seconds": round(seconds, 4),
+                **self._laps,
                 "commands": said.commands.num_rows,
                 "claims": claims,
                 "waiting": waiting,

@@ -18,6 +18,9 @@ _LOG_CONFIGURATION = Path(__file__).resolve().parent / "spark-log.properties"
 _FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
+# The second compiler would take one of few cores for minutes to make micro-batches of some
+# thousand rows a little quicker.
+_QUICK_JIT = "-XX:TieredStopAtLevel=1"
 # Options that bring the jars in another way, so that ours would come twice.
 _JAR_OPTIONS = frozenset({"spark.jars", "spark.jars.packages", "spark.remote"})
 _JAVA_OPTIONS = frozenset({"spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"})
@@ -59,6 +62,7 @@ def session_options(local: bool, options: Mapping[str, str]) -> dict[str, str]:
 
 
 _EVERYWHERE = {
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # of two headers with one name
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     # In any other zone Delta verifies the whole state again on each commit.
@@ -75,7 +79,7 @@ _EVERYWHERE = {
 def _local_options() -> dict[str, str]:
     quiet = f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}"
     return {
-        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC {quiet}",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC {quiet} {_QUICK_JIT}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",

@@ -33,6 +33,7 @@ class Ticker:
         self._stopped = False
         self.failure: BaseException | None = None
         self.first = threading.Event()
+        self.claimed = 0
 
     def stop(self) -> None:
         """Wait for the batch under way and take no other."""
@@ -65,9 +66,12 @@ class Ticker:
             self._outbox.hand_over(number, self._store.claims_of(number))
             return
         said = said_in(batch.toArrow())
+        self._measure.lap("read")
         claims = self._commit(said, number)
+        self._measure.lap("commit")
         self._outbox.lift_holds()
         self._outbox.hand_over(number, claims)
+        self.claimed += claims.num_rows
         self._horizon.handed_over(said.now, now_micros())
         self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
         self._store.maintain(said.now)

@@ -7,31 +7,30 @@ micro-batch at a time: they are the sink of the stream, and ``pipeline.tick`` is
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pipeline import source
 from pipeline.admit import AdmitRules, admit
 from pipeline.config.settings import Settings
 from pipeline.deadletter import as_dead_letter
+from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.cloudevents import decode
 from pipeline.latest import latest
 from pipeline.lines import clock_lines, note_lines
-from state.row import BATCH_TIME
 
 
 def topology(
     spark: SparkSession, settings: Settings, tick: Callable[[DataFrame, int], None]
 ) -> DataStreamWriter:
     """Return the stream, ready to start; ``tick`` takes each batch to the state and the outbox."""
+    spark.conf.set(*MAP_POLICY)
     return (
         source.records(spark, settings)
         .transform(decode)
         .transform(admit, rules(settings))
         .transform(as_dead_letter, settings.dead_letter.topic)
         .unionByName(source.notes(spark, settings).transform(note_lines))
-        .unionByName(source.clock(spark).transform(clock_lines))
-        .withColumn(BATCH_TIME, F.unix_micros(F.current_timestamp()))  # replays unchanged
+        .unionByName(source.clock(spark).transform(clock_lines), allowMissingColumns=True)
         .writeStream.foreachBatch(lambda batch, number: tick(batch.transform(latest), number))
     )
 

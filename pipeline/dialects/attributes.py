@@ -6,6 +6,9 @@ from pyspark.sql import functions as F
 from pipeline.dialects.json_text import STRICT, has_half_surrogate, is_whole_object, raw_member
 from pipeline.raw import RAW_HEADERS, RAW_VALUE
 
+# What the session must be told, or a header that comes twice would stop the stream.
+MAP_POLICY = ("spark.sql.mapKeyDedupPolicy", "LAST_WIN")
+
 # Private columns.
 MODE = "_mode"
 EVENT = "_event"
@@ -38,7 +41,9 @@ UNSUPPORTED = (
 BASE64 = "data_base64"
 
 _BROKEN = "_broken"
-_FIELDS = (*REQUIRED, "datacontenttype", *WISHES, *CARRIED, *UNSUPPORTED, BASE64, _BROKEN)
+_NAMED = "_named"
+_ATTRIBUTES = (*REQUIRED, "datacontenttype", *WISHES, *CARRIED, *UNSUPPORTED)
+_FIELDS = (*_ATTRIBUTES, BASE64, _BROKEN)
 _SCHEMA = f"struct<{', '.join(f'{name}: string' for name in _FIELDS)}>"
 _JSON_FORMAT = r"\A\s*+application/cloudevents(?:\+json)?\s*+(?:;.*)?\z"
 _ATTRIBUTE_HEADER = r"\A(?:ce_[a-z0-9]+|content-type)\z"
@@ -57,41 +62,44 @@ def is_readable() -> Column:
     return sound & whole & ~has_half_surrogate(text)
 
 
+def is_not_utf8() -> Column:
+    """Tell whether an attribute of a binary event is not UTF-8."""
+    said = F.concat_ws("\n", *[attribute(name) for name in _ATTRIBUTES])
+    return (F.col(MODE) == BINARY) & ~F.is_valid_utf8(said)
+
+
 def header_not_utf8() -> Column:
     """Return the name of a header that says an attribute but is not UTF-8, null if none."""
-    broken = F.filter(F.col(RAW_HEADERS), lambda header: _says_an_attribute(header, valid=False))
+    broken = F.filter(F.col(RAW_HEADERS), _says_an_attribute_badly)
     return F.get(broken, F.lit(0))["key"]
 
 
 def with_event(records: DataFrame) -> DataFrame:
     """Add MODE, EVENT (a struct of attributes as text) and DATA (how a JSON event wrote its data).
 
-    The attributes of a binary event are written as JSON first: both modes are read by one parser.
+    Headers are looked up in a map: functions with a lambda are interpreted, and slow. Of two with
+    one name the last counts, which the session must be told (see MAP_POLICY).
     """
     text, mode = F.col(RAW_VALUE).cast("string"), F.col(MODE)
     structured = (mode == STRUCTURED) & F.is_valid_utf8(text)
-    json = F.when(structured, text).when(mode == BINARY, _headers_as_json())
     options = {**STRICT, "columnNameOfCorruptRecord": _BROKEN}
+    parsed = F.from_json(F.when(structured, text), _SCHEMA, options)
     return (
-        records.withColumn(CONTENT_TYPE, F.lower(_content_type()))
+        records.withColumn(_NAMED, F.map_from_entries(F.col(RAW_HEADERS)))
+        .withColumn(CONTENT_TYPE, F.lower(_header("content-type")))
         .withColumn(MODE, _mode())
         .withColumns(
             {
-                EVENT: F.from_json(json, _SCHEMA, options),
+                EVENT: F.when(mode == BINARY, _of_headers()).otherwise(parsed),
                 DATA: F.when(structured, raw_member(text, "data")),
             }
         )
     )
 
 
-def _content_type() -> Column:
-    named_so = F.filter(F.col(RAW_HEADERS), lambda header: header["key"] == "content-type")
-    return F.try_element_at(named_so, F.lit(-1))["value"].cast("string")
-
-
 def _mode() -> Column:
     content_type = F.col(CONTENT_TYPE)
-    marked = F.exists(F.col(RAW_HEADERS), lambda header: F.startswith(header["key"], F.lit("ce_")))
+    marked = F.array_join(F.map_keys(F.col(_NAMED)), "\n").rlike(r"(?m)^ce_")
     return (
         F.when(F.col(RAW_VALUE).isNull(), TOMBSTONE)
         .when(content_type.rlike(_JSON_FORMAT), STRUCTURED)
@@ -102,19 +110,16 @@ def _mode() -> Column:
     )
 
 
-def _headers_as_json() -> Column:
-    said = F.filter(F.col(RAW_HEADERS), lambda header: _says_an_attribute(header, valid=True))
-    return F.concat(F.lit("{"), F.array_join(F.transform(said, _as_member), ","), F.lit("}"))
+def _of_headers() -> Column:
+    said = {name: _header(f"ce_{name}") for name in _ATTRIBUTES}
+    said["datacontenttype"] = _header("content-type")
+    nothing = F.lit(None).cast("string")
+    return F.struct(*[said.get(name, nothing).alias(name) for name in _FIELDS])
 
 
-def _says_an_attribute(header: Column, valid: bool) -> Column:
-    text = header["value"].cast("string")
-    return header["key"].rlike(_ATTRIBUTE_HEADER) & (F.is_valid_utf8(text) == valid)
+def _header(name: str) -> Column:
+    return F.try_element_at(F.col(_NAMED), F.lit(name)).cast("string")
 
 
-def _as_member(header: Column) -> Column:
-    is_content_type = header["key"] == "content-type"
-    name = F.when(is_content_type, "datacontenttype").otherwise(F.substring(header["key"], 4, 249))
-    quoted = F.to_json(F.struct(header["value"].cast("string").alias("v")))  # {"v":"..."}
-    text = F.substring(quoted, F.lit(6), F.length(quoted) - 6)
-    return F.concat(F.lit('"'), name, F.lit('":'), text)
+def _says_an_attribute_badly(header: Column) -> Column:
+    return header["key"].rlike(_ATTRIBUTE_HEADER) & ~F.is_valid_utf8(header["value"].cast("string"))

@@ -4,7 +4,6 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from pipeline.dialects.attributes import (
-    BINARY,
     CARRIED,
     CONTENT_TYPE,
     FOREIGN,
@@ -13,6 +12,7 @@ from pipeline.dialects.attributes import (
     STRUCTURED,
     attribute,
     header_not_utf8,
+    is_not_utf8,
     is_readable,
 )
 from pipeline.dialects.json_text import DEEPEST, nested_member
@@ -52,7 +52,7 @@ def _rules_of_the_record() -> list[Rule]:
 def _rules_of_attributes() -> list[Rule]:
     return [
         Rule(
-            (F.col(MODE) == BINARY) & header_not_utf8().isNotNull(),
+            is_not_utf8(),
             Reason.INVALID_ATTRIBUTE,
             header_not_utf8(),
             "is not UTF-8; send the header as UTF-8 text",
