@@ -23,7 +23,13 @@ from state.errors import SetupError
 SERVING_WITHIN = 90.0
 _TRIES = 5
 _LOG_CONFIGURATION = Path(__file__).resolve().parent / "broker-log.properties"
-_JVM = ("-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem")
+_JVM = (
+    "-Xms256m",
+    "-Xmx768m",
+    "-XX:+UseSerialGC",
+    "-XX:+PerfDisableSharedMem",
+    "-XX:TieredStopAtLevel=1",  # it lives for minutes: compiling for hours would cost it those
+)
 
 
 class LocalKafka:

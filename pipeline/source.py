@@ -9,7 +9,7 @@ from pipeline.config.settings import Settings
 def records(spark: SparkSession, settings: Settings) -> DataFrame:
     """Stream the input topics, at most so many records a batch."""
     pipeline = settings.pipeline
-    return _kafka(
+    read = _kafka(
         spark,
         settings,
         [source.topic for source in settings.sources],
@@ -18,6 +18,8 @@ def records(spark: SparkSession, settings: Settings) -> DataFrame:
             "maxOffsetsPerTrigger": str(pipeline.max_offsets_per_trigger),
         },
     )
+    # A task costs more than some hundred records do, and there would be one for each partition.
+    return read.coalesce(pipeline.decode_tasks)
 
 
 def notes(spark: SparkSession, settings: Settings) -> DataFrame:

@@ -62,6 +62,9 @@ class PipelineSettings(Block):
     max_offsets_per_trigger: int = Field(
         100_000, ge=1, description="records taken in one micro-batch at most"
     )
+    decode_tasks: int = Field(
+        2, ge=1, description="records are decoded in this many tasks; raise it on a cluster"
+    )
     starting_offsets: Literal["earliest", "latest"] = Field(
         "earliest", description="where a new job begins to read"
     )

@@ -11,7 +11,7 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-DEEPEST = 64  # levels of objects and arrays within a member
+DEEPEST = 24  # levels of objects and arrays within a member
 
 STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
 

@@ -4,6 +4,8 @@ import json
 import pytest
 from kafka_records import EVENT, binary, decode_all, record, structured, with_data, with_meta
 
+from pipeline.dialects.json_text import DEEPEST
+
 EXACT = [
     "1e30",
     "12345678901234567890123.5",
@@ -19,7 +21,7 @@ EXACT = [
     "[1, 2 ]",
     "{}",
     '{"data": {"metaData": 1.50}}',
-    "[" * 64 + "]" * 64,
+    "[" * DEEPEST + "]" * DEEPEST,
 ]
 TEXTS = [
     "",
