@@ -1,7 +1,12 @@
-"""Keeps the newest command of each identity within one micro-batch."""
+"""Keeps the newest command of each identity within one micro-batch.
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as F
+On the driver, in Arrow: the batch passes there anyway, and to plan Spark's windows for it in every
+micro-batch took longer than to read, decode and check all its records.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from state.row import (
     ENTRY,
@@ -13,48 +18,49 @@ from state.row import (
     Entry,
 )
 
-_RANK = "_rank"
-_PUTS = "_puts"
+_COMPETING = pa.array([Entry.PUT, Entry.CANCEL], pa.string())
 
 
-def latest(commands: DataFrame) -> DataFrame:
-    """Keep one put or cancel per identity, and every line of another kind.
+def latest(lines: pa.Table) -> pa.Table:
+    """Keep one put or cancel per identity, and every line of another kind, in their order.
 
     The rule is that of state.version.is_newer: on one partition the offset decides, across
     partitions the timestamp, then the partition. SUPERSEDED counts the puts that were passed over.
-    This uses windows that Spark has for finished DataFrames only: call it within a micro-batch.
     """
-    # Spread by identity first: both windows then find their rows in place, with one exchange.
-    spread = commands.repartition(F.col(IDENTITY)).withColumn(_PUTS, _is(Entry.PUT).cast("int"))
-    of_partitions = _keep_first(
-        spread,
-        Window.partitionBy(IDENTITY, SOURCE_PARTITION),
-        [F.col(SOURCE_OFFSET).desc()],
-    )
-    kept = _keep_first(
-        of_partitions,
-        Window.partitionBy(IDENTITY),
-        [F.col(SOURCE_TIMESTAMP).desc(), F.col(SOURCE_PARTITION).desc()],
-    )
-    passed_over = F.col(_PUTS) - _is(Entry.PUT).cast("int")
-    return kept.withColumn(SUPERSEDED, F.when(_competes(), passed_over).otherwise(0)).drop(_PUTS)
+    competes = _numbers(pc.is_in(lines[ENTRY], _COMPETING))
+    rivals = np.flatnonzero(competes)
+    kept, superseded = _winners(lines.take(pa.array(rivals)))
+    order = np.concatenate([np.flatnonzero(~competes), rivals[kept]])
+    counts = np.concatenate([np.zeros(len(order) - len(kept), np.int32), superseded])
+    by_place = np.argsort(order, kind="stable")
+    chosen = lines.take(pa.array(order[by_place]))
+    column = pa.array(counts[by_place].astype(np.int32))
+    return chosen.set_column(lines.schema.get_field_index(SUPERSEDED), SUPERSEDED, column)
 
 
-def _keep_first(lines: DataFrame, group: WindowSpec, order: list[Column]) -> DataFrame:
-    everything = group.orderBy(*order).rowsBetween(
-        Window.unboundedPreceding, Window.unboundedFollowing
-    )
+def _winners(rivals: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the newest of each identity, and how many other puts each had."""
+    who = _numbers(rivals[IDENTITY].combine_chunks().dictionary_encode().indices)
+    partition = _numbers(rivals[SOURCE_PARTITION])
+    timestamp = _numbers(rivals[SOURCE_TIMESTAMP])
+    is_put = _numbers(pc.equal(rivals[ENTRY], Entry.PUT)).astype(np.int64)
+    by_offset = np.lexsort((_numbers(rivals[SOURCE_OFFSET]), partition, who))
+    heads = by_offset[_ends_of_runs(who[by_offset], partition[by_offset])]
+    by_time = heads[np.lexsort((partition[heads], timestamp[heads], who[heads]))]
+    winners = by_time[_ends_of_runs(who[by_time])]
+    puts = np.bincount(who, weights=is_put).astype(np.int64) if len(who) else is_put
+    return winners, puts[who[winners]] - is_put[winners]
+
+
+def _ends_of_runs(*columns: np.ndarray) -> np.ndarray:
+    """Tell of each place in ordered columns whether the next one differs."""
+    changes = np.zeros(max(len(columns[0]) - 1, 0), bool)
+    for column in columns:
+        changes |= column[1:] != column[:-1]
+    return np.append(changes, True)[: len(columns[0])]
+
+
+def _numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     return (
-        lines.withColumn(_RANK, F.row_number().over(group.orderBy(*order)))
-        .withColumn(_PUTS, F.sum(_PUTS).over(everything).cast("int"))
-        .where((F.col(_RANK) == 1) | ~_competes())
-        .drop(_RANK)
+        column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
     )
-
-
-def _competes() -> Column:
-    return F.col(ENTRY).isin(Entry.PUT.value, Entry.CANCEL.value)
-
-
-def _is(entry: Entry) -> Column:
-    return F.col(ENTRY) == entry.value

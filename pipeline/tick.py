@@ -1,9 +1,9 @@
 """What happens to each micro-batch: retract, commit, hand over. The sink of the topology."""
 
 import threading
+from collections.abc import Callable
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
 from pipeline.clock import now_micros
 from pipeline.horizon import Horizon
@@ -14,6 +14,8 @@ from pipeline.outbox.report import closed_unseen, ended
 from pipeline.said import Said, said_in
 from state.row import Entry, Status
 from state.store import Store, Tick
+
+Read = Callable[[], pa.Table]  # runs the batch and returns its lines
 
 
 class Ticker:
@@ -48,24 +50,24 @@ class Ticker:
         """
         self._unseen, self._unseen_since = out, found_at
 
-    def __call__(self, batch: DataFrame, number: int) -> None:
+    def __call__(self, read: Read, number: int) -> None:
         """Handle one batch; what goes wrong is kept, for Spark buries it in a trace of its own."""
         with self._lock:
             if self._stopped:
                 raise RuntimeError("a batch after the job was told to stop")
             try:
-                self._handle(batch, number)
+                self._handle(read, number)
                 self.first.set()
             except BaseException as failure:
                 self.failure = failure
                 raise
 
-    def _handle(self, batch: DataFrame, number: int) -> None:
+    def _handle(self, read: Read, number: int) -> None:
         self._measure.begun()
         if number <= self._store.last_batch:  # replayed: all of it is in the state already
             self._outbox.hand_over(number, self._store.claims_of(number))
             return
-        said = said_in(batch.toArrow())
+        said = said_in(read())
         self._measure.lap("read")
         claims = self._commit(said, number)
         self._measure.lap("commit")

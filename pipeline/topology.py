@@ -6,7 +6,7 @@ micro-batch at a time: they are the sink of the stream, and ``pipeline.tick`` is
 
 from collections.abc import Callable
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pipeline import source
@@ -17,10 +17,11 @@ from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.cloudevents import decode
 from pipeline.latest import latest
 from pipeline.lines import clock_lines, note_lines
+from pipeline.tick import Read
 
 
 def topology(
-    spark: SparkSession, settings: Settings, tick: Callable[[DataFrame, int], None]
+    spark: SparkSession, settings: Settings, tick: Callable[[Read, int], None]
 ) -> DataStreamWriter:
     """Return the stream, ready to start; ``tick`` takes each batch to the state and the outbox."""
     spark.conf.set(*MAP_POLICY)
@@ -31,7 +32,9 @@ def topology(
         .transform(as_dead_letter, settings.dead_letter.topic)
         .unionByName(source.notes(spark, settings).transform(note_lines))
         .unionByName(source.clock(spark).transform(clock_lines), allowMissingColumns=True)
-        .writeStream.foreachBatch(lambda batch, number: tick(batch.transform(latest), number))
+        .writeStream.foreachBatch(
+            lambda batch, number: tick(lambda: latest(batch.toArrow()), number)
+        )
     )
 
 
