@@ -61,6 +61,4 @@ def _ends_of_runs(*columns: np.ndarray) -> np.ndarray:
 
 
 def _numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    return (
-        column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
-    )
+    return np.asarray(column)

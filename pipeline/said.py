@@ -1,6 +1,6 @@
 """Sorts the lines of one micro-batch into what the store and the outbox need of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,6 +10,8 @@ from pipeline.outbox.note import read_notes
 from state import row
 from state.row import Entry
 from state.version import Version
+
+Read = Callable[[], pa.Table]  # runs a micro-batch and returns its lines
 
 _COMMANDS = pa.array([Entry.PUT, Entry.CANCEL, Entry.REJECT], pa.string())
 

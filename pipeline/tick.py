@@ -1,7 +1,6 @@
 """What happens to each micro-batch: retract, commit, hand over. The sink of the topology."""
 
 import threading
-from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -11,11 +10,9 @@ from pipeline.measure import Measure
 from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.report import closed_unseen, ended
-from pipeline.said import Said, said_in
+from pipeline.said import Read, Said, said_in
 from state.row import Entry, Status
 from state.store import Store, Tick
-
-Read = Callable[[], pa.Table]  # runs the batch and returns its lines
 
 
 class Ticker:

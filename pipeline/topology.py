@@ -17,7 +17,7 @@ from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.cloudevents import decode
 from pipeline.latest import latest
 from pipeline.lines import clock_lines, note_lines
-from pipeline.tick import Read
+from pipeline.said import Read
 
 
 def topology(

@@ -21,6 +21,7 @@ from pipeline.topics import prepare_topics
 from state import row
 from state.inspect import Stats
 from state.open import open_inspector
+from state.row import Kind
 
 PATIENCE = 180.0
 
@@ -38,9 +39,10 @@ class Place:
         return Client(self.settings)
 
     def rows_of(self, key: str) -> list[dict[str, Any]]:
-        """All that the state knows of a key, oldest first."""
+        """The messages the state knows of a key, oldest first."""
         rows = open_inspector(self.settings.state).versions(key.encode()).to_pylist()
-        return sorted(rows, key=lambda line: line[row.SOURCE_OFFSET])
+        messages = [line for line in rows if line[row.KIND] == Kind.MESSAGE]
+        return sorted(messages, key=lambda line: line[row.SOURCE_OFFSET])
 
     def statuses_of(self, key: str) -> list[str]:
         return [line[row.STATUS] for line in self.rows_of(key)]
