@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 
 def run(settings: Settings, *, once: bool = False, measure: Path | None = None) -> None:
     """Run until SIGTERM or Ctrl-C, or once over what is there."""
-    stopped = _told_to_stop()
     require_runnable(settings)
     prepare_topics(settings)
     spark = spark_session(settings.name, settings.spark.master, settings.spark.options)
+    stopped = _told_to_stop()  # after Spark, which has a handler of its own for Ctrl-C
     try:
         with Job(spark, settings, Measure(measure), once) as job:
             job.run_once() if once else job.run_until(stopped.is_set)

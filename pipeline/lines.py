@@ -15,13 +15,17 @@ def note_lines(records: DataFrame) -> DataFrame:
 
 
 def clock_lines(ticks: DataFrame) -> DataFrame:
-    """Make of each tick of the clock a line with the time of the batch, which replays unchanged.
+    """Make of each tick of the clock a line that says nothing."""
+    return ticks.select(*_columns({ENTRY: F.lit(Entry.CLOCK.value)}))
 
-    No other line has it. The time becomes a constant in the code that Spark generates for these
-    lines; in the code that decodes records it would have all of that compiled anew in every batch.
+
+def with_batch_time(lines: DataFrame, tasks: int) -> DataFrame:
+    """Add the time of the batch, which replays unchanged, after gathering the lines.
+
+    The gathering keeps the time apart from the decoding: it becomes a constant in the code that
+    Spark generates, and would have all of that compiled anew in every batch.
     """
-    time = F.unix_micros(F.current_timestamp()).alias(BATCH_TIME)
-    return ticks.select(*_columns({ENTRY: F.lit(Entry.CLOCK.value)}), time)
+    return lines.coalesce(tasks).withColumn(BATCH_TIME, F.unix_micros(F.current_timestamp()))
 
 
 def _columns(given: dict[str, Column]) -> list[Column]:

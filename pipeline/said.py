@@ -46,9 +46,8 @@ class Said:
 
 
 def said_in(lines: pa.Table) -> Said:
-    """Read the lines of a batch; the clock's line is always among them."""
+    """Read the lines of a batch; there is always one, be it the clock's."""
     entries = lines[row.ENTRY]
     commands = lines.filter(pc.is_in(entries, _COMMANDS)).select(row.COMMANDS.names)
-    times = lines[row.BATCH_TIME].drop_null()
     notes = lines.filter(pc.equal(entries, Entry.NOTE))[row.PAYLOAD].to_pylist()
-    return Said(times[0].as_py(), commands.cast(row.COMMANDS), read_notes(notes))
+    return Said(lines[row.BATCH_TIME][0].as_py(), commands.cast(row.COMMANDS), read_notes(notes))

@@ -18,7 +18,7 @@ def records(spark: SparkSession, settings: Settings) -> DataFrame:
             "maxOffsetsPerTrigger": str(pipeline.max_offsets_per_trigger),
         },
     )
-    # A task costs more than some hundred records do, and there would be one for each partition.
+    # To set a task up costs more than to decode some hundred records.
     return read.coalesce(pipeline.decode_tasks)
 
 

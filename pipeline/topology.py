@@ -16,7 +16,7 @@ from pipeline.deadletter import as_dead_letter
 from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.cloudevents import decode
 from pipeline.latest import latest
-from pipeline.lines import clock_lines, note_lines
+from pipeline.lines import clock_lines, note_lines, with_batch_time
 from pipeline.said import Read
 
 
@@ -31,7 +31,8 @@ def topology(
         .transform(admit, rules(settings))
         .transform(as_dead_letter, settings.dead_letter.topic)
         .unionByName(source.notes(spark, settings).transform(note_lines))
-        .unionByName(source.clock(spark).transform(clock_lines), allowMissingColumns=True)
+        .unionByName(source.clock(spark).transform(clock_lines))
+        .transform(with_batch_time, settings.pipeline.decode_tasks)
         .writeStream.foreachBatch(
             lambda batch, number: tick(lambda: latest(batch.toArrow()), number)
         )
