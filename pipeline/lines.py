@@ -6,6 +6,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from state.row import BATCH_TIME, COMMANDS, ENTRY, PAYLOAD, Entry
 
+_MORE_THAN_THERE_ARE = 1_000_000
 _TYPES = {field.name: field.dataType for field in from_arrow_schema(COMMANDS).fields}
 
 
@@ -19,13 +20,14 @@ def clock_lines(ticks: DataFrame) -> DataFrame:
     return ticks.select(*_columns({ENTRY: F.lit(Entry.CLOCK.value)}))
 
 
-def with_batch_time(lines: DataFrame, tasks: int) -> DataFrame:
-    """Add the time of the batch, which replays unchanged, after gathering the lines.
+def with_batch_time(lines: DataFrame) -> DataFrame:
+    """Add the time of the batch, which replays unchanged.
 
-    The gathering keeps the time apart from the decoding: it becomes a constant in the code that
-    Spark generates, and would have all of that compiled anew in every batch.
+    It becomes a constant in the code that Spark generates, and would have all of the decoding
+    compiled anew in every batch. A coalesce, to more partitions than there are, keeps them apart.
     """
-    return lines.coalesce(tasks).withColumn(BATCH_TIME, F.unix_micros(F.current_timestamp()))
+    apart = lines.coalesce(_MORE_THAN_THERE_ARE)
+    return apart.withColumn(BATCH_TIME, F.unix_micros(F.current_timestamp()))
 
 
 def _columns(given: dict[str, Column]) -> list[Column]:

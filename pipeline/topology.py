@@ -32,7 +32,7 @@ def topology(
         .transform(as_dead_letter, settings.dead_letter.topic)
         .unionByName(source.notes(spark, settings).transform(note_lines))
         .unionByName(source.clock(spark).transform(clock_lines))
-        .transform(with_batch_time, settings.pipeline.decode_tasks)
+        .transform(with_batch_time)
         .writeStream.foreachBatch(
             lambda batch, number: tick(lambda: latest(batch.toArrow()), number)
         )
