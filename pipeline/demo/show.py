@@ -69,6 +69,7 @@ def _play(console: Console, settings: Settings, job: JobProcess, steps: list[scr
             _wait_for(all_out, "the last message", until=script.last_due(steps))
         job.stop()
         ledger = open_inspector(settings.state).stats(look.now()).ledger
+        console.print()
         console.print(summary(ledger, watcher.published, due))
     finally:
         watcher.stop()
