@@ -24,7 +24,7 @@ def run(settings: Settings, *, once: bool = False, measure: Path | None = None) 
     stopped = _told_to_stop()  # after Spark, which has a handler of its own for Ctrl-C
     try:
         with Job(spark, settings, Measure(measure), once) as job:
-            job.run_once() if once else job.run_until(stopped.is_set)
+            job.run_once(stopped.is_set) if once else job.run_until(stopped.is_set)
     finally:
         spark.stop()
     log.info("stopped; everything is in the state")

@@ -75,16 +75,19 @@ class Job:
         self._ticker.stop()
         query.stop()
 
-    def run_once(self) -> None:
+    def run_once(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Take in what is there, publish what is due, and return."""
         log.info("taking what is there from %s", self._inputs())
         before = -1
         while self._ticker.claimed > before and self._has_due():  # a batch claims so many at most
             before = self._ticker.claimed
             query = self._query({"availableNow": True})
-            while not self._ended(query, timeout=60):
-                pass
-            self._outbox.drain()
+            while not self._ended(query, timeout=1):
+                if stopped():
+                    self._ticker.stop()
+                    query.stop()
+                    return
+            self._outbox.drain(stopped)
 
     def _open(self, measure: Measure) -> None:
         settings, later = self._settings, self._closing

@@ -45,9 +45,11 @@ class Said:
             yield identity, number, Version(topic, partition, offset, timestamp), Entry(entry)
 
 
-def said_in(lines: pa.Table) -> Said:
+def said_in(lines: pa.Table, state_id: str) -> Said:
     """Read the lines of a batch; there is always one, be it the clock's."""
     entries = lines[row.ENTRY]
     commands = lines.filter(pc.is_in(entries, _COMMANDS)).select(row.COMMANDS.names)
     notes = lines.filter(pc.equal(entries, Entry.NOTE))[row.PAYLOAD].to_pylist()
-    return Said(lines[row.BATCH_TIME][0].as_py(), commands.cast(row.COMMANDS), read_notes(notes))
+    return Said(
+        lines[row.BATCH_TIME][0].as_py(), commands.cast(row.COMMANDS), read_notes(notes, state_id)
+    )

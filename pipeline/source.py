@@ -16,6 +16,7 @@ def records(spark: SparkSession, settings: Settings) -> DataFrame:
         {
             "startingOffsets": pipeline.starting_offsets,
             "maxOffsetsPerTrigger": str(pipeline.max_offsets_per_trigger),
+            **settings.kafka.source_options,
         },
     )
     # To set a task up costs more than to decode some hundred records.
@@ -36,15 +37,15 @@ def _kafka(
     spark: SparkSession, settings: Settings, topics: list[str], reading: dict[str, str]
 ) -> DataFrame:
     clients = {f"kafka.{name}": value for name, value in java_options(settings.kafka).items()}
+    clients |= {k: v for k, v in settings.kafka.source_options.items() if k.startswith("kafka.")}
     return (
         spark.readStream.format("kafka")
         .options(
             **{
-                **clients,
-                "kafka.isolation.level": "read_committed",
                 "failOnDataLoss": "true",
+                **clients,
                 **reading,
-                **settings.kafka.source_options,
+                "kafka.isolation.level": "read_committed",
                 "subscribe": ",".join(topics),
                 "includeHeaders": "true",
             }

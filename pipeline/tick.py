@@ -11,6 +11,7 @@ from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.report import closed_unseen, ended
 from pipeline.said import Read, Said, said_in
+from state.errors import StateError
 from state.row import Entry, Status
 from state.store import Store, Tick
 
@@ -61,15 +62,22 @@ class Ticker:
 
     def _handle(self, read: Read, number: int) -> None:
         self._measure.begun()
-        if number <= self._store.last_batch:  # replayed: all of it is in the state already
+        if number < self._store.last_batch:
+            raise StateError(
+                f"the checkpoint is at batch {number}, the state at {self._store.last_batch}: the "
+                "checkpoint was set back, and what it reads now would be taken for old; restore "
+                "both from the same time, or set both to new places"
+            )
+        if number == self._store.last_batch:  # replayed: all of it is in the state already
             self._outbox.hand_over(number, self._store.claims_of(number))
             return
-        said = said_in(read())
+        said = said_in(read(), self._store.state_id)
         self._measure.lap("read")
         claims = self._commit(said, number)
         self._measure.lap("commit")
         self._outbox.lift_holds()
-        self._outbox.hand_over(number, claims)
+        if self._store.last_batch == number:  # else nothing was written: no marker may name it
+            self._outbox.hand_over(number, claims)
         self.claimed += claims.num_rows
         self._horizon.handed_over(said.now, now_micros())
         self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)

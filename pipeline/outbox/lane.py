@@ -92,7 +92,9 @@ class Lane:
         del self._items[:cut]
         for item in due:
             item.waiting = False
-            del self._waiting[item.identity]
+            # After a crash two versions of a key may wait: one was on its way when the other came.
+            if self._waiting.get(item.identity) is item:
+                del self._waiting[item.identity]
         return Flush(due, Marker(self.handed, upto, self.lanes))
 
     def refresh(self) -> Flush | None:

@@ -6,7 +6,9 @@ note comes back as one more source of the query and closes exactly the version i
 
 import base64
 import json
+import logging
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,12 +17,17 @@ from pipeline.outbox.refusal import Refusal
 from state import row
 from state.row import Status
 
+log = logging.getLogger(__name__)
 
-def write_note(item: Item, refusal: Refusal, at: int) -> bytes:
+_STATE = "state"
+
+
+def write_note(item: Item, refusal: Refusal, at: int, state_id: str) -> bytes:
     """Say that ``item`` is dead, and why."""
     version = item.version
     return json.dumps(
         {
+            _STATE: state_id,
             row.IDENTITY: base64.b64encode(item.identity).decode(),
             row.SOURCE_TOPIC: version.topic,
             row.SOURCE_PARTITION: version.partition,
@@ -34,9 +41,20 @@ def write_note(item: Item, refusal: Refusal, at: int) -> bytes:
     ).encode()
 
 
-def read_notes(notes: Iterable[bytes]) -> pa.Table:
-    """Return notes as outcomes."""
-    lines = [json.loads(note) for note in notes]
-    for line in lines:
+def read_notes(notes: Iterable[bytes | None], state_id: str) -> pa.Table:
+    """Return this state's notes as outcomes; what somebody else wrote is passed over."""
+    lines = [_read(note) for note in notes]
+    mine = [line for line in lines if line.get(_STATE) == state_id]
+    if len(mine) < len(lines):
+        log.warning("%d records on the internal topic are not this job's", len(lines) - len(mine))
+    for line in mine:
         line[row.IDENTITY] = base64.b64decode(line[row.IDENTITY])
-    return pa.Table.from_pylist(lines, schema=row.OUTCOMES)
+    return pa.Table.from_pylist(mine, schema=row.OUTCOMES)
+
+
+def _read(note: bytes | None) -> dict[str, Any]:
+    try:
+        line = json.loads(note or b"")
+    except ValueError:
+        return {}
+    return line if isinstance(line, dict) else {}

@@ -77,10 +77,10 @@ class Outbox:
             worker.raise_failure()
         return self._report.take()
 
-    def drain(self) -> None:
-        """Wait until nothing that is due is left, or a lane has stopped."""
+    def drain(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Wait until nothing that is due is left, a lane has stopped, or told to."""
         for worker in self._workers:
-            worker.drain()
+            worker.drain(stopped)
 
     def stop(self) -> list[Item]:
         """End the lanes after what they are doing, and return what still waits."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from confluent_kafka import KafkaError as Code
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 
 from pipeline.clock import now_micros
 from pipeline.outbox.blame import refusal_in
@@ -21,6 +21,7 @@ from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_too_large
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
+from pipeline.outbox.waiting import when_reached
 from state.errors import KafkaError
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class PlainPublisher:
 
     def publish(self, flush: Flush) -> Published:
         """Send until every message is out or refused; what fails is sent again, alone."""
-        refused = self._topics.refused(flush.items)
+        refused = when_reached(lambda: self._topics.refused(flush.items), self._stop_if_told)
         receipts: dict[int, Receipt] = {}
         errors = self._send(
             flush, [i for i in range(len(flush.items)) if i not in refused], receipts
@@ -97,12 +98,15 @@ class PlainPublisher:
     def _wait(self, errors: dict[int, Code]) -> None:
         error = next(iter(errors.values())).str()
         log.warning("lane %d cannot publish yet: %s", self._lane, error)
+        self._stop_if_told(KafkaException(next(iter(errors.values()))))
+        time.sleep(_WAIT)
+
+    def _stop_if_told(self, error: KafkaException) -> None:
         if self._stopping():
             raise KafkaError(
-                f"stopped while Kafka could not be reached: {error}; what waits is in the state "
-                "and goes out at the next start"
-            )
-        time.sleep(_WAIT)
+                f"stopped while Kafka could not be reached: {error.args[0].str()}; what waits is "
+                "in the state and goes out at the next start"
+            ) from error
 
     def _tell(self, flush: Flush, refused: dict[int, Refusal]) -> None:
         """Write dead letters and notes; where a dead letter is too large, without its value."""

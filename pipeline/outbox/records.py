@@ -29,6 +29,7 @@ class Shape:
     dead_letter_topic: str
     internal_topic: str
     fire_id_header: bool
+    state_id: str
 
     def message(self, item: Item) -> Record:
         """Return the message as it was scheduled."""
@@ -60,7 +61,7 @@ class Shape:
 
     def note(self, item: Item, refusal: Refusal, lane: int, at: int) -> Record:
         """Return the note that tells the state."""
-        value = write_note(item, refusal, at)
+        value = write_note(item, refusal, at, self.state_id)
         return Record(self.internal_topic, item.identity, value, None, lane)
 
     def takes_no_records(self, why: str) -> str:

@@ -10,7 +10,7 @@ from pipeline.outbox.item import Item, items_by_lane
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import NOTHING_OUT, Marker
 from pipeline.outbox.publisher import Publisher
-from pipeline.outbox.report import ended
+from pipeline.outbox.report import closed_unseen, ended
 from state.errors import KafkaError
 from state.row import Status
 from state.store import Store
@@ -35,8 +35,10 @@ def recover(make: Callable[[int], Publisher], lanes: int, store: Store, now: int
     out, waiting = _told_apart(unsettled, markers)
     if len(markers) != lanes:
         log.info("%d lanes instead of %d: claims not yet out are claimed anew", lanes, len(markers))
-        store.settle(ended(waiting, Status.PENDING), now)
-        waiting = []
+        # In one commit, before the old markers go: they are all that tells the two apart.
+        settled = [closed_unseen(out), ended(waiting, Status.PENDING)]
+        store.settle(pa.concat_tables(settled), now)
+        out, waiting = [], []
         markers = [None] * lanes
     publishers = _keep(publishers, lanes)
     for number in reversed(range(lanes)):  # lane 0 last: its marker tells how many lanes there are

@@ -3,6 +3,8 @@
 import threading
 from functools import partial
 
+from confluent_kafka import KafkaException
+
 from pipeline.config.kafka import librdkafka_options, librdkafka_producer_options
 from pipeline.config.settings import Settings
 from pipeline.outbox.connection import Connection
@@ -14,6 +16,7 @@ from pipeline.outbox.recovery import begin_unmarked, recover
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
+from state.errors import KafkaError
 from state.store import Store
 
 _ROOM_FOR_HEADERS = 256 * 1024
@@ -27,15 +30,22 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
     make = partial(
         TransactionalPublisher if exactly_once else PlainPublisher,
         connection=_connection(settings, store.state_id),
-        shape=_shape(settings),
+        shape=_shape(settings, store.state_id),
         topics=Topics(quiet(librdkafka_options(settings.kafka))),
         stopping=stopping.is_set,
     )
-    found = (
-        recover(make, publish.lanes, store, now)
-        if exactly_once
-        else begin_unmarked(make, publish.lanes, store)
-    )
+    try:
+        found = (
+            recover(make, publish.lanes, store, now)
+            if exactly_once
+            else begin_unmarked(make, publish.lanes, store)
+        )
+    except KafkaException as error:
+        raise KafkaError(
+            f"Kafka does not let this job publish: {error.args[0].str()}; check that it may write "
+            "transactions (ACL on transactional ids that begin with duestream.), or set "
+            "publish.guarantee: at_least_once"
+        ) from error
     outbox = Outbox(found.publishers, publish.flush_interval / 1_000_000, stopping)
     outbox.begin(found.waiting, store.last_batch, found.watermarks)
     return outbox, found.out
@@ -55,10 +65,11 @@ def _connection(settings: Settings, state_id: str) -> Connection:
     )
 
 
-def _shape(settings: Settings) -> Shape:
+def _shape(settings: Settings, state_id: str) -> Shape:
     publish = settings.publish
     return Shape(
         settings.dead_letter.topic,
         settings.internal_topic,
         fire_id_header=publish.fire_id_header or publish.guarantee == "at_least_once",
+        state_id=state_id,
     )

@@ -2,7 +2,6 @@
 
 import sys
 import threading
-import time
 from typing import NamedTuple
 
 from confluent_kafka import KafkaException
@@ -17,7 +16,6 @@ from pipeline.outbox.refusal import Refusal
 from pipeline.quiet import Options
 from pipeline.reasons import Reason
 
-_ASK_AGAIN_AFTER = 1.0  # seconds; a topic may be created at any time
 _TIMEOUT = 10.0
 
 
@@ -35,55 +33,47 @@ class Topics:
     def __init__(self, options: Options) -> None:
         self._admin = AdminClient(options)
         self._lock = threading.Lock()
-        self._partitions: dict[str, int] = {}
-        self._largest: dict[str, int] = {}
-        self._asked = 0.0
-
-    def partitions(self, topic: str) -> int | None:
-        """Return the number of partitions of ``topic``, None if there is no such topic.
-
-        All topics are listed: asking for one by name may create it on brokers that create topics
-        automatically.
-        """
-        with self._lock:
-            if topic not in self._partitions and self._may_ask():
-                listed = self._admin.list_topics(timeout=_TIMEOUT).topics
-                self._partitions = {name: len(known.partitions) for name, known in listed.items()}
-                self._asked = time.monotonic()
-            return self._partitions.get(topic)
+        self._limits: dict[str, Limits] = {}
 
     def refused(self, items: list[Item]) -> dict[int, Refusal]:
-        """Return, by place, the items that their topic cannot take."""
-        limits = {
-            topic: self._limits(topic) for topic in {item.chunk.topic[item.index] for item in items}
-        }
+        """Return, by place, the items that their topic cannot take.
+
+        What was seen may be old: nothing is refused before Kafka was asked again.
+        """
+        wanted = {item.chunk.topic[item.index] for item in items}
+        with self._lock:
+            if not wanted <= self._limits.keys():
+                self._look_up(wanted - self._limits.keys())
+            found = self._check(items)
+            if found:
+                self._look_up(wanted)
+                found = self._check(items)
+        return found
+
+    def _check(self, items: list[Item]) -> dict[int, Refusal]:
         found = (
-            (number, _refusal(item, limits[item.chunk.topic[item.index]]))
+            (number, _refusal(item, self._limits[item.chunk.topic[item.index]]))
             for number, item in enumerate(items)
         )
         return {number: refusal for number, refusal in found if refusal is not None}
 
-    def _limits(self, topic: str) -> Limits:
-        count = self.partitions(topic)
-        return Limits(topic, count, self.largest(topic) if count else 0)
+    def _look_up(self, wanted: set[str]) -> None:
+        """Ask for all topics: to ask for one by name may create it, where brokers do that."""
+        listed = self._admin.list_topics(timeout=_TIMEOUT).topics
+        for topic in wanted:
+            count = len(listed[topic].partitions) if topic in listed else None
+            self._limits[topic] = Limits(topic, count, self._largest(topic) if count else 0)
 
-    def largest(self, topic: str) -> int:
-        """Return how large a record of ``topic`` may be, as far as this job may know it."""
-        with self._lock:
-            if topic not in self._largest:
-                self._largest[topic] = self._ask_largest(topic)
-            return self._largest[topic]
-
-    def _ask_largest(self, topic: str) -> int:
+    def _largest(self, topic: str) -> int:
         resource = ConfigResource(ResourceType.TOPIC, topic)
         try:
             answer = self._admin.describe_configs([resource])[resource].result(_TIMEOUT)
-        except KafkaException:  # not allowed to ask: then the broker will say it of each record
+        except (
+            KafkaException,
+            TimeoutError,
+        ):  # then the broker says it of each record
             return sys.maxsize
         return int(answer["max.message.bytes"].value)
-
-    def _may_ask(self) -> bool:
-        return not self._asked or time.monotonic() - self._asked > _ASK_AGAIN_AFTER
 
 
 def _refusal(item: Item, limits: Limits) -> Refusal | None:

@@ -23,11 +23,16 @@ from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
+from pipeline.outbox.waiting import when_reached
 from state.errors import KafkaError
 
 log = logging.getLogger(__name__)
 
 _FENCED = frozenset({Code._FENCED, Code.PRODUCER_FENCED, Code.INVALID_PRODUCER_EPOCH})
+_TAKEN_OVER = (
+    "another job has taken over this state's lanes; this one stops so that nothing is published "
+    "twice. Run one job per state"
+)
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 10.0
 
@@ -60,6 +65,7 @@ class TransactionalPublisher:
         self._stopping = stopping
         self._reader = Consumer(connection.markers())  # never subscribes
         self._producer: Producer | None = None
+        self._marker: Marker | None = None  # the last one seen or written
 
     def open(self) -> Marker | None:
         """Fence whoever held the lane, settle its open transaction and read the marker."""
@@ -67,21 +73,24 @@ class TransactionalPublisher:
         self._producer = Producer(self._connection.transactional(self._lane))
         self._producer.init_transactions(self._timeout)
         place = TopicPartition(self._shape.internal_topic, self._lane)
-        return Marker.of(self._reader.committed([place], timeout=self._timeout)[0])
+        self._marker = Marker.of(self._reader.committed([place], timeout=self._timeout)[0])
+        return self._marker
 
     def publish(self, flush: Flush) -> Published:
         """Publish, whatever it takes; a message Kafka will not have becomes a dead letter."""
-        how = How(self._topics.refused(flush.items))
+        how = How(when_reached(lambda: self._topics.refused(flush.items), self._stop_if_told))
         wait = _SHORTEST_WAIT
         while True:
-            session = self._begin()
+            session = self._new_session()
             try:
+                session.producer.begin_transaction()
                 self._send_all(session, flush, how)
                 self._commit(session, flush.marker)
             except KafkaException as error:
                 self._stop_if_told(error)
                 reason = error.args[0].str()
             else:
+                self._marker = flush.marker
                 receipts = [session.receipts.get(i) for i in range(len(flush.items))]
                 return Published(now_micros(), receipts, how.refused)
             if self._is_out(flush.marker):
@@ -132,39 +141,34 @@ class TransactionalPublisher:
 
     def _probe(self, flush: Flush, numbers: Sequence[int]) -> dict[int, Code]:
         """Send messages in a transaction that never commits; the next ``open`` aborts it."""
-        session = self._begin()
-        for number in numbers:
-            session.send(number, self._shape.message(flush.items[number]))
+        session = self._new_session()
         with suppress(KafkaException):
+            session.producer.begin_transaction()
+            for number in numbers:
+                session.send(number, self._shape.message(flush.items[number]))
             session.wait_for_all(self._timeout)
-        self._open_again()
+        self._is_out(flush.marker)
         return session.errors
 
-    def _begin(self) -> Session:
+    def _new_session(self) -> Session:
         if self._producer is None:
             raise RuntimeError("publish before open")
-        self._producer.begin_transaction()
         return Session(self._producer)
 
     def _is_out(self, marker: Marker) -> bool:
-        """Start over with a new producer and ask the marker whether the flush went out."""
-        return self._open_again() == marker
+        """Start over with a new producer and ask the marker whether the flush went out.
 
-    def _open_again(self) -> Marker | None:
-        while True:
-            try:
-                return self.open()
-            except KafkaException as error:
-                self._stop_if_told(error)
-                log.warning("lane %d waits for Kafka: %s", self._lane, error.args[0].str())
-                time.sleep(1.0)
+        A marker that is neither this flush's nor the one before it was written by another job.
+        """
+        known = self._marker
+        found = when_reached(self.open, self._stop_if_told)
+        if found not in (marker, known):
+            raise KafkaError(_TAKEN_OVER)
+        return found == marker
 
     def _stop_if_told(self, error: KafkaException) -> None:
         if error.args[0].code() in _FENCED:
-            raise KafkaError(
-                "another job has taken over this state's lanes; this one stops so that nothing "
-                "is published twice. Run one job per state"
-            ) from error
+            raise KafkaError(_TAKEN_OVER) from error
         if self._stopping():
             raise KafkaError(
                 f"stopped while Kafka could not be reached: {error.args[0].str()}; what waits is "

@@ -73,10 +73,12 @@ class Worker:
         if self._failure is not None:
             raise self._failure
 
-    def drain(self) -> None:
-        """Wait until nothing on the lane is due."""
+    def drain(self, stopped: Callable[[], bool]) -> None:
+        """Wait until nothing on the lane is due, or told to stop."""
         with self._changed:
-            self._changed.wait_for(self._nothing_due)
+            while not self._changed.wait_for(self._nothing_due, timeout=0.5):
+                if stopped():
+                    return
 
     def stop(self) -> None:
         """Ask the thread to end after what it is doing."""

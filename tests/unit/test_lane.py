@@ -125,6 +125,14 @@ def test_a_lane_held_below_its_marker_publishes_nothing(lane: Lane) -> None:
     assert lane.release(now=600) is not None
 
 
+def test_two_versions_of_a_key_left_by_a_crash_both_go_out(lane: Lane) -> None:
+    lane.add(items((b"a", 1, 100), (b"a", 2, 200)), batch=1)
+    first, second = lane.release(now=100), lane.release(now=200)
+    assert first is not None
+    assert second is not None
+    assert [item.version.offset for item in first.items + second.items] == [1, 2]
+
+
 def test_the_rest_is_what_never_left(lane: Lane) -> None:
     lane.add(items((b"a", 0, 100), (b"b", 1, 200), (b"c", 2, 300)), batch=1)
     lane.release(now=100)
