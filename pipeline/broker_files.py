@@ -78,3 +78,14 @@ def _replication_of_one() -> dict[str, str]:
         "share.coordinator.state.topic.min.isr": "1",
         "share.coordinator.state.topic.num.partitions": "4",
     }
+
+
+def is_taken(port: int) -> bool:
+    """Tell whether something listens on a port of this machine."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False

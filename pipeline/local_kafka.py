@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from pipeline.broker_files import cluster_id, free_port, write_properties
+from pipeline.broker_files import cluster_id, free_port, is_taken, write_properties
 from pipeline.broker_topics import create_topics
 from pipeline.jvm import broker_jars, check_java
 from pipeline.leashed import Leashed
@@ -111,6 +111,11 @@ class LocalKafka:
         self.close()
 
     def _start_somewhere(self) -> None:
+        if self._wanted_port is not None and is_taken(self._wanted_port):
+            raise SetupError(
+                f"port {self._wanted_port} on 127.0.0.1 is in use; stop what listens there, or "
+                "choose another port (--port)"
+            )
         movable = self._ports is None and self._wanted_port is None
         for _ in range(_TRIES):
             if movable or self._ports is None:
@@ -119,7 +124,7 @@ class LocalKafka:
             if self._serves():
                 return
             tail = self._last_lines()
-            if not (movable and "in use" in tail):
+            if not (movable and "in use" in self.log_file.read_text(errors="replace")):
                 break
         raise SetupError(f"the local Kafka broker did not start; its log ends with:\n{tail}")
 
