@@ -85,7 +85,12 @@ def rfc3339(instant: datetime, name: str) -> str:
             f"{name}: {instant.isoformat()} has no time zone; "
             "say which is meant, such as datetime.now(UTC)"
         )
-    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    try:
+        return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except OverflowError as error:
+        raise ScheduleError(
+            f"{name}: {instant.isoformat()} lies outside the years 1 to 9999 in UTC; give another"
+        ) from error
 
 
 def _event(attributes: dict[str, str | datetime], payload: bytes | str | None) -> CloudEvent:

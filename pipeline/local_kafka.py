@@ -129,7 +129,13 @@ class LocalKafka:
         raise SetupError(f"the local Kafka broker did not start; its log ends with:\n{tail}")
 
     def _launch(self, port: int, controller: int) -> None:
-        self.data.mkdir(parents=True, exist_ok=True)
+        try:
+            self.data.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SetupError(
+                f"{self.data} cannot be made a folder for the broker: {error.strerror}; "
+                "choose another (--data)"
+            ) from error
         properties = write_properties(self.data, port, controller, self._settings)
         java = [str(check_java()), *_JVM, "-cp", f"{broker_jars()}/*"]
         java.append(f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}")

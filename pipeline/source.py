@@ -2,30 +2,30 @@
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.config.kafka import java_options
+from pipeline.config.kafka import spark_source_options
 from pipeline.config.settings import Settings
 
 
 def records(spark: SparkSession, settings: Settings) -> DataFrame:
-    """Stream the input topics, at most so many records a batch."""
+    """Stream the input topics, at most so many records a batch; the user's own options win."""
     pipeline = settings.pipeline
-    read = _kafka(
-        spark,
-        settings,
-        [source.topic for source in settings.sources],
-        {
-            "startingOffsets": pipeline.starting_offsets,
-            "maxOffsetsPerTrigger": str(pipeline.max_offsets_per_trigger),
-            **settings.kafka.source_options,
-        },
-    )
+    options = {
+        "startingOffsets": pipeline.starting_offsets,
+        "maxOffsetsPerTrigger": str(pipeline.max_offsets_per_trigger),
+        "failOnDataLoss": "true",
+        **spark_source_options(settings.kafka),
+    }
+    read = _kafka(spark, [source.topic for source in settings.sources], options)
     # To set a task up costs more than to decode some hundred records.
     return read.coalesce(pipeline.decode_tasks)
 
 
 def notes(spark: SparkSession, settings: Settings) -> DataFrame:
     """Stream the decisions of the outbox, all there are: a restart relies on having seen them."""
-    return _kafka(spark, settings, [settings.internal_topic], {"startingOffsets": "earliest"})
+    given = spark_source_options(settings.kafka)
+    clients = {name: value for name, value in given.items() if name.startswith("kafka.")}
+    options = clients | {"startingOffsets": "earliest", "failOnDataLoss": "true"}
+    return _kafka(spark, [settings.internal_topic], options)
 
 
 def clock(spark: SparkSession) -> DataFrame:
@@ -33,22 +33,10 @@ def clock(spark: SparkSession) -> DataFrame:
     return spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
 
 
-def _kafka(
-    spark: SparkSession, settings: Settings, topics: list[str], reading: dict[str, str]
-) -> DataFrame:
-    clients = {f"kafka.{name}": value for name, value in java_options(settings.kafka).items()}
-    clients |= {k: v for k, v in settings.kafka.source_options.items() if k.startswith("kafka.")}
-    return (
-        spark.readStream.format("kafka")
-        .options(
-            **{
-                "failOnDataLoss": "true",
-                **clients,
-                **reading,
-                "kafka.isolation.level": "read_committed",
-                "subscribe": ",".join(topics),
-                "includeHeaders": "true",
-            }
-        )
-        .load()
-    )
+def _kafka(spark: SparkSession, topics: list[str], options: dict[str, str]) -> DataFrame:
+    always = {
+        "kafka.isolation.level": "read_committed",
+        "subscribe": ",".join(topics),
+        "includeHeaders": "true",
+    }
+    return spark.readStream.format("kafka").options(**(options | always)).load()

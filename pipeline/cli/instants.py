@@ -9,6 +9,7 @@ from state.errors import ConfigError
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_LONGEST = 36_525 * MICROS["d"]
 _UNITS = ("d", "h", "m", "s", "ms")
 
 
@@ -21,7 +22,10 @@ def parse_instant(text: str, option: str, now: int) -> int:
     """Read RFC 3339, or a span from now such as ``+1h`` or ``-5m``, as microseconds."""
     if text[:1] in ("+", "-"):
         sign = -1 if text[0] == "-" else 1
-        return now + sign * _span(text[1:], option)
+        span = _span(text[1:], option)
+        if span > _LONGEST:
+            raise ConfigError(f"{option}: {text!r} is more than a hundred years; give less")
+        return now + sign * span
     return (parse_rfc3339(text, option) - _EPOCH) // _MICROSECOND
 
 

@@ -1,5 +1,7 @@
 """Writes the bytes of keys and payloads for people, and reads them back."""
 
+import os
+
 from state.errors import ConfigError
 
 HEX = "0x"
@@ -17,7 +19,7 @@ def key_text(key: bytes | None) -> str:
 def key_bytes(text: str) -> bytes:
     """Return the key that ``key_text`` wrote, or that a person typed."""
     if not text.startswith(HEX):
-        return text.encode()
+        return os.fsencode(text)  # bytes typed that are no text come as they were typed
     try:
         return bytes.fromhex(text.removeprefix(HEX))
     except ValueError as error:

@@ -40,6 +40,15 @@ def test_a_key_is_shown_as_text_where_a_terminal_can(key: bytes | None, text: st
     assert key_text(key) == text
 
 
+def test_a_key_typed_in_bytes_that_are_no_text_is_taken_as_typed() -> None:
+    assert key_bytes("\udcff") == b"\xff"
+
+
+def test_a_span_of_more_than_a_century_is_refused() -> None:
+    with pytest.raises(ConfigError, match="--due-from: .* is more than a hundred years"):
+        parse_instant("+99999999999d", "--due-from", NOW)
+
+
 def test_a_key_that_is_half_hexadecimal_is_refused() -> None:
     with pytest.raises(ConfigError, match="KEY: 0xzz is not hexadecimal"):
         key_bytes("0xzz")
