@@ -63,11 +63,6 @@ LIGHT = [
 ]
 
 
-def no_rows() -> pa.Table:
-    """Return an empty table of state.row.ROW."""
-    return ROW.empty_table()
-
-
 def command_lines(commands: pa.Table, stale: Sequence[bool], batch: int, now: int) -> pa.Table:
     """Return one line per command; ``stale`` tells which of them came too late."""
     entry = commands.column(ENTRY)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin
 
-from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from state.duration import Duration
@@ -40,12 +39,6 @@ class Setting:
     def is_map(self) -> bool:
         """Whether it holds options under names of their own."""
         return get_origin(self.info.annotation) is dict
-
-    @property
-    def is_secret(self) -> bool:
-        """Whether its value must never be shown."""
-        kinds = (self.info.annotation, *get_args(self.info.annotation))
-        return SecretStr in kinds
 
     @property
     def is_duration(self) -> bool:

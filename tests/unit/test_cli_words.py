@@ -45,7 +45,7 @@ def test_a_key_typed_in_bytes_that_are_no_text_is_taken_as_typed() -> None:
 
 
 def test_a_span_of_more_than_a_century_is_refused() -> None:
-    with pytest.raises(ConfigError, match="--due-from: .* is more than a hundred years"):
+    with pytest.raises(ConfigError, match=r"--due-from: .* is more than a hundred years"):
         parse_instant("+99999999999d", "--due-from", NOW)
 
 
