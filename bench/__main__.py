@@ -4,7 +4,9 @@ import argparse
 import os
 import platform
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -29,17 +31,27 @@ def main() -> None:
 
 def _run(bench: Bench, pending: int, seconds: int) -> dict:
     bench.broker.create_topics(["raw.out"], partitions=4)
-    console.print("raw transactional produce rate")
-    raw = raw_rate(bench.broker.bootstrap_servers, "raw.out")
-    console.print("idle job")
-    idle = bench.idle()
-    console.print("100,000 due in one second")
-    burst = bench.burst()
-    console.print("1,000/s with 10,000 pending")
-    few = bench.steady("few", seconds, pending=10_000)
-    console.print(f"1,000/s with {pending:,} pending")
-    many = bench.steady("many", seconds, pending=pending)
-    return {"raw": raw, "idle": idle, "burst": burst, "few": few, "many": many}
+    servers = bench.broker.bootstrap_servers
+    return {
+        "raw": _told("raw transactional produce rate, /s", lambda: raw_rate(servers, "raw.out")),
+        "idle": _told("idle job", bench.idle),
+        "burst": _told("100,000 due in one second", bench.burst),
+        "few": _told(
+            "1,000/s with 10,000 pending", lambda: bench.steady("few", seconds, pending=10_000)
+        ),
+        "many": _told(
+            f"1,000/s with {pending:,} pending",
+            lambda: bench.steady("many", seconds, pending=pending),
+        ),
+    }
+
+
+def _told(name: str, measure: Callable[[], Any]) -> Any:
+    """Say what is measured, and what came of it, as it goes."""
+    console.print(f"{name} ...")
+    result = measure()
+    console.print(result)
+    return result
 
 
 def _print(m: dict, pending: int) -> None:

@@ -15,6 +15,7 @@ def raw_rate(servers: str, topic: str) -> float:
     producer = Producer(
         {
             "bootstrap.servers": servers,
+            "log_level": 2,
             "transactional.id": "bench-raw",
             "linger.ms": 1,
             "retry.backoff.ms": 5,
