@@ -13,11 +13,6 @@ _LONGEST = 36_525 * MICROS["d"]
 _UNITS = ("d", "h", "m", "s", "ms")
 
 
-def now_micros() -> int:
-    """Return the present instant in microseconds since the epoch."""
-    return (datetime.now(UTC) - _EPOCH) // _MICROSECOND
-
-
 def parse_instant(text: str, option: str, now: int) -> int:
     """Read RFC 3339, or a span from now such as ``+1h`` or ``-5m``, as microseconds."""
     if text[:1] in ("+", "-"):

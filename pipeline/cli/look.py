@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.instants import now_micros, parse_instant
+from pipeline.cli.instants import parse_instant
 from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, inspector_of, settings_of
+from pipeline.clock import now_micros
 from state.errors import ConfigError, StateError
 
 if TYPE_CHECKING:

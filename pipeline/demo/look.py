@@ -24,10 +24,6 @@ class Look:
         self._due = due
         self._inspector: Inspector | None = None
 
-    def now(self) -> int:
-        """Return the time."""
-        return now_micros()
-
     def picture(self) -> RenderableType:
         """Return the screen as things are now."""
         now = now_micros()

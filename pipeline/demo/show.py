@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.live import Live
 
 from pipeline.client import Client
+from pipeline.clock import now_micros
 from pipeline.config.settings import Settings
 from pipeline.demo import script
 from pipeline.demo.look import Look
@@ -68,7 +69,7 @@ def _play(console: Console, settings: Settings, job: JobProcess, steps: list[scr
 
             _wait_for(all_out, "the last message", until=script.last_due(steps))
         job.stop()
-        ledger = open_inspector(settings.state).stats(look.now()).ledger
+        ledger = open_inspector(settings.state).stats(now_micros()).ledger
         console.print()
         console.print(summary(ledger, watcher.published, due))
     finally:

@@ -11,8 +11,8 @@ from zlib import crc32
 import pyarrow as pa
 import pytest
 
-from pipeline.cli.instants import now_micros
 from pipeline.cli.main import main
+from pipeline.clock import now_micros
 from state.open import open_store
 from state.row import COMMANDS, OUTCOMES
 from state.settings import StateSettings
