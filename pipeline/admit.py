@@ -1,4 +1,4 @@
-"""Holds every command against the rules of this installation; what breaks one gets a reason."""
+"""Holds every command against the rules of this installation; what breaks one is refused."""
 
 import re
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class AdmitRules:
 
 
 def admit(commands: DataFrame, rules: AdmitRules) -> DataFrame:
-    """Give a reason to every command that breaks a rule and has none yet."""
+    """Refuse every command that breaks a rule and is not refused yet."""
     return refuse(commands, [*_of_key(rules), *_of_put(rules)])
 
 
@@ -53,15 +53,13 @@ def _of_key(rules: AdmitRules) -> list[Rule]:
         Rule(
             F.col(KEY).isNull() | (size == 0),
             Reason.MISSING_KEY,
-            "the record",
-            "has no key; send it with one, the key names the schedule",
+            "the record has no key; send it with one, the key names the schedule",
         ),
         Rule(
             size > rules.max_key_bytes,
             Reason.KEY_TOO_LARGE,
-            "a record key of bytes",
-            f"is too large; at most {rules.max_key_bytes} are allowed (limits.max_key_bytes)",
-            size,
+            "a record key of {key_bytes} bytes is too large; at most "
+            f"{rules.max_key_bytes} are allowed (limits.max_key_bytes)",
         ),
     ]
 
@@ -79,23 +77,18 @@ def _of_topic(rules: AdmitRules) -> list[Rule]:
         Rule(
             topic.isNull() | ~topic.rlike(_LEGAL_TOPIC),
             Reason.INVALID_TOPIC,
-            "the output topic",
-            "is not a topic name; use at most 249 letters, digits, '.', '_' and '-'",
-            topic,
+            "the output topic{topic} is not a topic name; use at most 249 letters, digits, '.', "
+            "'_' and '-'",
         ),
         Rule(
             topic.isin(*rules.reserved),
             Reason.RESERVED_TOPIC,
-            "the output topic",
-            "is read or kept by this job; publish to another one",
-            topic,
+            "the output topic{topic} is read or kept by this job; publish to another one",
         ),
         Rule(
             ~topic.rlike(_allowed(rules.allow)),
             Reason.TOPIC_NOT_ALLOWED,
-            "the output topic",
-            "is not allowed; add it to outputs.allow",
-            topic,
+            "the output topic{topic} is not allowed; add it to outputs.allow",
         ),
     ]
 
@@ -106,17 +99,13 @@ def _of_size(rules: AdmitRules) -> list[Rule]:
         Rule(
             size > rules.max_payload_bytes,
             Reason.PAYLOAD_TOO_LARGE,
-            "a payload of bytes",
-            f"is too large; at most {rules.max_payload_bytes} are allowed "
-            "(limits.max_payload_bytes)",
-            size,
+            "a payload of {payload_bytes} bytes is too large; at most "
+            f"{rules.max_payload_bytes} are allowed (limits.max_payload_bytes)",
         ),
         Rule(
             too_far(F.col(DUE), F.col(SOURCE_TIMESTAMP)),
             Reason.TIME_OUT_OF_RANGE,
-            "the due time in microseconds",
-            "is more than 100 years ahead; check its unit",
-            F.col(DUE),
+            "the due time{due}, in microseconds, is more than 100 years ahead; check its unit",
         ),
     ]
 

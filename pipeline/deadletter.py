@@ -1,12 +1,16 @@
 """Turns what is refused into a dead letter: the record as it came, and headers that say why."""
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+import zlib
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.facts import facts_of
 from pipeline.identity import rejection_identity
-from pipeline.raw import RAW_HEADERS, RAW_VALUE
+from pipeline.raw import RAW_HEADERS, RAW_VALUE, TIMED_COMMANDS, VERDICT
+from state.columns import reshape
 from state.row import (
-    COMMANDS,
     DETAIL,
     DUE,
     ENTRY,
@@ -37,22 +41,18 @@ OFFSET_HEADER = "duestream-offset"
 TIMESTAMP_HEADER = "duestream-timestamp"  # milliseconds, as Kafka counts
 
 _MICROS_A_MILLI = 1000
-_NO_HEADERS = "array<struct<key:string,value:binary>>"
 
 
-def as_dead_letter(commands: DataFrame, topic: str) -> DataFrame:
-    """Make every command with a reason a rejection to be published on ``topic``."""
-    refused = F.col(REASON).isNotNull()
-    changed = {
-        name: F.when(refused, value).otherwise(F.col(name)).alias(name)
-        for name, value in _rejection(topic).items()
-    }
-    columns = [changed.get(name, F.col(name)) for name in COMMANDS.names]
-    return commands.select(*columns).withColumn(HASH, F.crc32(F.col(IDENTITY)))
+def with_dead_letters(lines: pa.Table, topic: str) -> pa.Table:
+    """Return the lines as commands; what was refused is a rejection, bound for ``topic``."""
+    refused = pc.is_valid(lines[VERDICT])
+    taken = reshape(lines.filter(pc.invert(refused)), TIMED_COMMANDS)
+    letters = [_letter(row, topic) for row in lines.filter(refused).to_pylist()]
+    return pa.concat_tables([taken, pa.Table.from_pylist(letters, TIMED_COMMANDS)])
 
 
 def dead_letter_headers(reason: str, detail: str, version: Version) -> list[tuple[str, bytes]]:
-    """Return the headers that say why, for a message that could not be published."""
+    """Return the headers that say why, and where the record came from."""
     said = {
         REASON_HEADER: reason,
         DETAIL_HEADER: detail,
@@ -64,37 +64,28 @@ def dead_letter_headers(reason: str, detail: str, version: Version) -> list[tupl
     return [(name, str(value).encode()) for name, value in said.items()]
 
 
-def _rejection(topic: str) -> dict[str, Column]:
-    return {
-        ENTRY: F.lit(Entry.REJECT.value),
-        IDENTITY: rejection_identity(
-            F.col(SOURCE_TOPIC), F.col(SOURCE_PARTITION), F.col(SOURCE_OFFSET)
-        ),
-        KIND: F.lit(Kind.REJECTION.value),
-        OUTPUT_TOPIC: F.lit(topic),
-        OUTPUT_PARTITION: F.lit(None),
-        OUTPUT_KEY: F.col(KEY),
-        PAYLOAD: F.col(RAW_VALUE),
-        HEADERS: F.concat(
-            F.coalesce(F.col(RAW_HEADERS), F.array().cast(_NO_HEADERS)), _why_headers()
-        ),
-        DUE: F.col(SOURCE_TIMESTAMP),
+def _letter(row: dict[str, Any], topic: str) -> dict[str, Any]:
+    version = Version(
+        row[SOURCE_TOPIC], row[SOURCE_PARTITION], row[SOURCE_OFFSET], row[SOURCE_TIMESTAMP]
+    )
+    reason, _, sentence = str(row[VERDICT]).partition(" ")
+    detail = sentence.format_map(facts_of(row))
+    identity = rejection_identity(version)
+    why = [
+        {"key": name, "value": value}
+        for name, value in dead_letter_headers(reason, detail, version)
+    ]
+    return row | {
+        ENTRY: Entry.REJECT.value,
+        IDENTITY: identity,
+        HASH: zlib.crc32(identity),
+        KIND: Kind.REJECTION.value,
+        OUTPUT_TOPIC: topic,
+        OUTPUT_PARTITION: None,
+        OUTPUT_KEY: row[KEY],
+        PAYLOAD: row[RAW_VALUE],
+        HEADERS: [*(row[RAW_HEADERS] or ()), *why],
+        DUE: version.timestamp,
+        REASON: reason,
+        DETAIL: detail,
     }
-
-
-def _why_headers() -> Column:
-    milliseconds = F.floor(F.col(SOURCE_TIMESTAMP) / _MICROS_A_MILLI)
-    said = {
-        REASON_HEADER: F.col(REASON),
-        DETAIL_HEADER: F.col(DETAIL),
-        TOPIC_HEADER: F.col(SOURCE_TOPIC),
-        PARTITION_HEADER: F.col(SOURCE_PARTITION),
-        OFFSET_HEADER: F.col(SOURCE_OFFSET),
-        TIMESTAMP_HEADER: milliseconds,
-    }
-    return F.array(*[_header(name, value) for name, value in said.items()])
-
-
-def _header(name: str, value: Column) -> Column:
-    text = value.cast("string").cast("binary")
-    return F.struct(F.lit(name).alias("key"), text.alias("value"))

@@ -1,13 +1,21 @@
-"""Lines of a batch that are no commands: notes of the outbox, and the clock."""
+"""Brings everything a batch says to one shape: commands, notes of the outbox, and the clock."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from state.row import BATCH_TIME, COMMANDS, ENTRY, PAYLOAD, Entry
+from pipeline.raw import LINE, RAW_HEADERS, RAW_VALUE, VERDICT
+from state.row import BATCH_TIME, ENTRY, PAYLOAD, Entry
 
 _MORE_THAN_THERE_ARE = 1_000_000
-_TYPES = {field.name: field.dataType for field in from_arrow_schema(COMMANDS).fields}
+_TYPES = {field.name: field.dataType for field in from_arrow_schema(LINE).fields}
+
+
+def command_lines(commands: DataFrame) -> DataFrame:
+    """Carry each command; the record as it came only where it was refused."""
+    refused = F.col(VERDICT).isNotNull()
+    raw = {name: F.when(refused, F.col(name)).alias(name) for name in (RAW_VALUE, RAW_HEADERS)}
+    return commands.select(*[raw.get(name, F.col(name)) for name in LINE.names])
 
 
 def note_lines(records: DataFrame) -> DataFrame:
@@ -31,4 +39,5 @@ def with_batch_time(lines: DataFrame) -> DataFrame:
 
 
 def _columns(given: dict[str, Column]) -> list[Column]:
-    return [given.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in _TYPES.items()]
+    nothing = {name: F.lit(None).cast(kind) for name, kind in _TYPES.items()}
+    return [given.get(name, nothing[name]).alias(name) for name in LINE.names]

@@ -1,22 +1,23 @@
 """The way of the data: source, decode, admit, dead letters, latest per key, state, outbox.
 
-Beside the records come notes and the clock. Latest per key, state and outbox work on one
-micro-batch at a time: they are the sink of the stream, and ``pipeline.tick`` is its last part.
+Beside the records come notes and the clock. From the dead letters on, each step works on one
+micro-batch at a time: that is the sink of the stream, and ``pipeline.tick`` is its last part.
 """
 
 from collections.abc import Callable
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pipeline import source
 from pipeline.admit import AdmitRules, admit
 from pipeline.config.settings import Settings
-from pipeline.deadletter import as_dead_letter
+from pipeline.deadletter import with_dead_letters
 from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.cloudevents import decode
 from pipeline.latest import latest
-from pipeline.lines import clock_lines, note_lines, with_batch_time
+from pipeline.lines import clock_lines, command_lines, note_lines, with_batch_time
 from pipeline.said import Read
 
 
@@ -25,17 +26,19 @@ def topology(
 ) -> DataStreamWriter:
     """Return the stream, ready to start; ``tick`` takes each batch to the state and the outbox."""
     spark.conf.set(*MAP_POLICY)
+
+    def read(batch: DataFrame) -> pa.Table:
+        return latest(with_dead_letters(batch.toArrow(), settings.dead_letter.topic))
+
     return (
         source.records(spark, settings)
         .transform(decode)
         .transform(admit, rules(settings))
-        .transform(as_dead_letter, settings.dead_letter.topic)
-        .unionByName(source.notes(spark, settings).transform(note_lines))
-        .unionByName(source.clock(spark).transform(clock_lines))
+        .transform(command_lines)
+        .union(source.notes(spark, settings).transform(note_lines))
+        .union(source.clock(spark).transform(clock_lines))
         .transform(with_batch_time)
-        .writeStream.foreachBatch(
-            lambda batch, number: tick(lambda: latest(batch.toArrow()), number)
-        )
+        .writeStream.foreachBatch(lambda batch, number: tick(lambda: read(batch), number))
     )
 
 

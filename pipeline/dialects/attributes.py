@@ -1,7 +1,10 @@
 """Reads the attributes of a CloudEvent, whichever of the two Kafka modes it was sent in."""
 
+from collections.abc import Callable
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
 
 from pipeline.dialects.json_text import STRICT, has_half_surrogate, is_whole_object, raw_member
 from pipeline.raw import RAW_HEADERS, RAW_VALUE
@@ -43,10 +46,9 @@ BASE64 = "data_base64"
 _BROKEN = "_broken"
 _NAMED = "_named"
 _ATTRIBUTES = (*REQUIRED, "datacontenttype", *WISHES, *CARRIED, *UNSUPPORTED)
-_FIELDS = (*_ATTRIBUTES, BASE64, _BROKEN)
-_SCHEMA = f"struct<{', '.join(f'{name}: string' for name in _FIELDS)}>"
 _JSON_FORMAT = r"\A\s*+application/cloudevents(?:\+json)?\s*+(?:;.*)?\z"
-_ATTRIBUTE_HEADER = r"\A(?:ce_[a-z0-9]+|content-type)\z"
+_OPTIONS = {**STRICT, "columnNameOfCorruptRecord": _BROKEN}
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
 def attribute(name: str) -> Column:
@@ -64,33 +66,28 @@ def is_readable() -> Column:
 
 def is_not_utf8() -> Column:
     """Tell whether an attribute of a binary event is not UTF-8."""
-    said = F.concat_ws("\n", *[attribute(name) for name in _ATTRIBUTES])
-    return (F.col(MODE) == BINARY) & ~F.is_valid_utf8(said)
-
-
-def header_not_utf8() -> Column:
-    """Return the name of a header that says an attribute but is not UTF-8, null if none."""
-    broken = F.filter(F.col(RAW_HEADERS), _says_an_attribute_badly)
-    return F.get(broken, F.lit(0))["key"]
+    suspect = ~F.is_valid_utf8(F.array_join(F.map_values(F.col(_NAMED)), "\n"))
+    return (F.col(MODE) == BINARY) & suspect & F.contains(F.to_json(EVENT), F.lit(_REPLACED))
 
 
 def with_event(records: DataFrame) -> DataFrame:
     """Add MODE, EVENT (a struct of attributes as text) and DATA (how a JSON event wrote its data).
 
-    Headers are looked up in a map: functions with a lambda are interpreted, and slow. Of two with
-    one name the last counts, which the session must be told (see MAP_POLICY).
+    The headers of a binary event are read as JSON too: to look each one up would be a hundred
+    expressions. Of two with one name the last counts, which the session must be told (see
+    MAP_POLICY).
     """
-    text, mode = F.col(RAW_VALUE).cast("string"), F.col(MODE)
+    text, mode, named = F.col(RAW_VALUE).cast("string"), F.col(MODE), F.col(_NAMED)
     structured = (mode == STRUCTURED) & F.is_valid_utf8(text)
-    options = {**STRICT, "columnNameOfCorruptRecord": _BROKEN}
-    parsed = F.from_json(F.when(structured, text), _SCHEMA, options)
+    of_value = F.from_json(F.when(structured, text), _schema(), _OPTIONS)
+    of_headers = F.from_json(F.to_json(named), _schema(_header_of), _OPTIONS).cast(_schema())
     return (
-        records.withColumn(_NAMED, F.map_from_entries(F.col(RAW_HEADERS)))
-        .withColumn(CONTENT_TYPE, F.lower(_header("content-type")))
+        records.withColumn(_NAMED, F.map_from_entries(RAW_HEADERS).cast("map<string,string>"))
+        .withColumn(CONTENT_TYPE, F.lower(F.try_element_at(named, F.lit("content-type"))))
         .withColumn(MODE, _mode())
         .withColumns(
             {
-                EVENT: F.when(mode == BINARY, _of_headers()).otherwise(parsed),
+                EVENT: F.when(mode == BINARY, of_headers).otherwise(of_value),
                 DATA: F.when(structured, raw_member(text, "data")),
             }
         )
@@ -99,7 +96,7 @@ def with_event(records: DataFrame) -> DataFrame:
 
 def _mode() -> Column:
     content_type = F.col(CONTENT_TYPE)
-    marked = F.array_join(F.map_keys(F.col(_NAMED)), "\n").rlike(r"(?m)^ce_")
+    marked = F.array_join(F.col(RAW_HEADERS)["key"], "\n").rlike(r"(?m)^ce_")
     return (
         F.when(F.col(RAW_VALUE).isNull(), TOMBSTONE)
         .when(content_type.rlike(_JSON_FORMAT), STRUCTURED)
@@ -110,16 +107,12 @@ def _mode() -> Column:
     )
 
 
-def _of_headers() -> Column:
-    said = {name: _header(f"ce_{name}") for name in _ATTRIBUTES}
-    said["datacontenttype"] = _header("content-type")
-    nothing = F.lit(None).cast("string")
-    return F.struct(*[said.get(name, nothing).alias(name) for name in _FIELDS])
+def _schema(named: Callable[[str], str] = str) -> StructType:
+    fields = (*_ATTRIBUTES, BASE64)
+    return StructType([StructField(named(name), StringType()) for name in (*fields, _BROKEN)])
 
 
-def _header(name: str) -> Column:
-    return F.try_element_at(F.col(_NAMED), F.lit(name)).cast("string")
-
-
-def _says_an_attribute_badly(header: Column) -> Column:
-    return header["key"].rlike(_ATTRIBUTE_HEADER) & ~F.is_valid_utf8(header["value"].cast("string"))
+def _header_of(name: str) -> str:
+    """Return the header that says an attribute; that of the data is one nobody sends."""
+    special = {"datacontenttype": "content-type", BASE64: "\0", _BROKEN: _BROKEN}
+    return special.get(name, f"ce_{name}")

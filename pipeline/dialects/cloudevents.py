@@ -2,34 +2,35 @@
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from pipeline.dialects.attributes import (
     BASE64,
     BINARY,
     CARRIED,
+    CONTENT_TYPE,
     DATA,
+    EVENT,
     MODE,
     TOMBSTONE,
     attribute,
     with_event,
 )
-from pipeline.dialects.event_rules import rules_of_events
+from pipeline.dialects.event_rules import nested_attribute, rules_of_events
 from pipeline.dialects.json_text import scalar_text
 from pipeline.dialects.put_rules import rules_of_puts
 from pipeline.dialects.wishes import (
     MESSAGE,
+    WISH,
     in_second_form,
+    names,
     wish,
     with_due,
     with_wishes,
 )
 from pipeline.identity import schedule_identity
-from pipeline.raw import RAW_HEADERS, RAW_VALUE
+from pipeline.raw import FACTS, LINE, RAW_HEADERS, RAW_VALUE, VERDICT
 from pipeline.refuse import Rule, refuse
 from state.row import (
-    COMMANDS,
-    DETAIL,
     DUE,
     ENTRY,
     HASH,
@@ -41,23 +42,23 @@ from state.row import (
     OUTPUT_PARTITION,
     OUTPUT_TOPIC,
     PAYLOAD,
-    REASON,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
     SOURCE_TOPIC,
-    SUPERSEDED,
     Entry,
     Kind,
 )
 
 CANCEL_TYPE = "io.duestream.cancel.v1"
 
-_HEADERS_TYPE = "array<struct<key:string,value:binary>>"
+_CONTENT = "_content"
+_OF_CONTENT = (OUTPUT_TOPIC, OUTPUT_PARTITION, OUTPUT_KEY, PAYLOAD, HEADERS, DUE)
+_HEADER = "struct<key:string,value:binary>"
 
 
 def decode(records: DataFrame) -> DataFrame:
-    """Turn Kafka records into commands; what cannot be read has a reason and a detail.
+    """Turn Kafka records into commands; what cannot be read has a verdict, and facts about it.
 
     Besides the columns of a command the result has those of pipeline.raw, for the dead letter.
     """
@@ -67,6 +68,7 @@ def decode(records: DataFrame) -> DataFrame:
         .transform(with_wishes)
         .transform(with_due)
         .transform(refuse, _rules())
+        .withColumn(_CONTENT, F.when(F.col(VERDICT).isNull() & ~_cancels(), _content()))
         .select(*_command())
     )
 
@@ -93,27 +95,19 @@ def _rules() -> list[Rule]:
 
 
 def _command() -> list[Column]:
-    values = {**_name(), **_if_put(), REASON: F.col(REASON), DETAIL: F.col(DETAIL)}
-    types = from_arrow_schema(COMMANDS)
-    columns = [values[field.name].cast(field.dataType).alias(field.name) for field in types.fields]
-    return [*columns, F.col(RAW_VALUE), F.col(RAW_HEADERS)]
-
-
-def _name() -> dict[str, Column]:
-    source = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP, KEY)
     identity = schedule_identity(F.col(SOURCE_TOPIC), F.col(KEY))
-    return {
-        **{name: F.col(name) for name in source},
+    values = {
         ENTRY: F.when(_cancels(), Entry.CANCEL.value).otherwise(Entry.PUT.value),
         IDENTITY: identity,
         HASH: F.crc32(identity),
         KIND: F.lit(Kind.MESSAGE.value),
-        SUPERSEDED: F.lit(0),
+        FACTS: F.when(F.col(VERDICT).isNotNull(), _facts()),
+        **{name: F.col(_CONTENT)[name] for name in _OF_CONTENT},
     }
+    return [values.get(name, F.col(name)).alias(name) for name in LINE.names]
 
 
-def _if_put() -> dict[str, Column]:
-    a_put = F.col(REASON).isNull() & ~_cancels()
+def _content() -> Column:
     content = {
         OUTPUT_TOPIC: wish("outputtopic"),
         OUTPUT_PARTITION: wish("outputpartition").try_cast("int"),
@@ -122,7 +116,19 @@ def _if_put() -> dict[str, Column]:
         HEADERS: _headers(),
         DUE: F.col(DUE),
     }
-    return {name: F.when(a_put, value) for name, value in content.items()}
+    return F.struct(*[content[name].alias(name) for name in _OF_CONTENT])
+
+
+def _facts() -> Column:
+    facts = {
+        "event": F.col(EVENT),
+        "wish": F.col(WISH),
+        "names": names(),
+        "content_type": F.col(CONTENT_TYPE),
+        "message": F.col(MESSAGE),
+        "nested": nested_attribute(),
+    }
+    return F.to_json(F.struct(*[value.alias(name) for name, value in facts.items()]))
 
 
 def _cancels() -> Column:
@@ -131,11 +137,11 @@ def _cancels() -> Column:
 
 
 def _payload() -> Column:
+    written = F.coalesce(F.col(MESSAGE), F.col(DATA))
     return (
         F.when(F.col(MODE) == BINARY, F.col(RAW_VALUE))
-        .when(in_second_form(), scalar_text(F.col(MESSAGE)).cast("binary"))
         .when(attribute(BASE64).isNotNull(), F.unbase64(attribute(BASE64)))
-        .otherwise(scalar_text(F.col(DATA)).cast("binary"))
+        .otherwise(scalar_text(written).cast("binary"))
     )
 
 
@@ -144,10 +150,12 @@ def _headers() -> Column:
         "content-type": attribute("datacontenttype"),
         **{name: attribute(name) for name in CARRIED},
     }
-    given = F.concat(*[_header(name, value) for name, value in carried.items()])
-    return F.when(~in_second_form() & F.coalesce(*carried.values()).isNotNull(), given)
+    given = F.array(*[_header(name, value) for name, value in carried.items()])
+    absent = F.array(F.lit(None).cast(_HEADER))
+    some = ~in_second_form() & F.coalesce(*carried.values()).isNotNull()
+    return F.when(some, F.array_except(given, absent))
 
 
 def _header(name: str, value: Column) -> Column:
     header = F.struct(F.lit(name).alias("key"), value.cast("binary").alias("value"))
-    return F.when(value.isNotNull(), F.array(header)).otherwise(F.array().cast(_HEADERS_TYPE))
+    return F.when(value.isNotNull(), header)

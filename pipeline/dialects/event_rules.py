@@ -5,13 +5,11 @@ from pyspark.sql import functions as F
 
 from pipeline.dialects.attributes import (
     CARRIED,
-    CONTENT_TYPE,
     FOREIGN,
     MODE,
     REQUIRED,
     STRUCTURED,
     attribute,
-    header_not_utf8,
     is_not_utf8,
     is_readable,
 )
@@ -33,18 +31,15 @@ def _rules_of_the_record() -> list[Rule]:
         Rule(
             F.col(MODE) == FOREIGN,
             Reason.NOT_A_CLOUDEVENT,
-            "content-type",
-            "without ce_ headers is no event; send application/cloudevents+json, or binary mode "
-            "with ce_specversion, ce_id, ce_source and ce_type",
-            F.col(CONTENT_TYPE),
+            "content-type{content_type} without ce_ headers is no event; send "
+            "application/cloudevents+json, or binary mode with ce_specversion, ce_id, ce_source "
+            "and ce_type",
         ),
         Rule(
             (F.col(MODE) == STRUCTURED) & ~is_readable(),
             Reason.INVALID_JSON,
-            "the value",
-            "is not one JSON object; send a single object in UTF-8, nothing after it, no unpaired "
-            f"surrogates, and at most {DEEPEST} levels in each member",
-            F.col(RAW_VALUE).cast("string"),
+            "the value{value} is not one JSON object; send a single object in UTF-8, nothing after "
+            f"it, no unpaired surrogates, and at most {DEEPEST} levels in each member",
         ),
     ]
 
@@ -54,38 +49,35 @@ def _rules_of_attributes() -> list[Rule]:
         Rule(
             is_not_utf8(),
             Reason.INVALID_ATTRIBUTE,
-            header_not_utf8(),
-            "is not UTF-8; send the header as UTF-8 text",
+            "{bad_headers} is not UTF-8; send the header as UTF-8 text",
         ),
         Rule(
-            (F.col(MODE) == STRUCTURED) & _looks_nested() & (_nested() != ""),
+            (F.col(MODE) == STRUCTURED) & _looks_nested() & (nested_attribute() != ""),
             Reason.INVALID_ATTRIBUTE,
-            _nested(),
-            "is an object or an array; send text, a number or a boolean",
+            "the attribute{nested} is an object or an array; send text, a number or a boolean",
         ),
         *[
             Rule(
-                attribute(name).isNull() | (attribute(name) == ""),
+                F.coalesce(attribute(name), F.lit("")) == "",
                 Reason.MISSING_ATTRIBUTE,
-                name,
-                "is missing or empty; every CloudEvent has specversion, id, source and type",
+                f"{name} is missing or empty; every CloudEvent has specversion, id, source and "
+                "type",
             )
             for name in REQUIRED
         ],
         Rule(
             attribute("specversion") != "1.0",
             Reason.UNSUPPORTED_SPECVERSION,
-            "specversion",
-            "is not known; send 1.0",
-            attribute("specversion"),
+            "specversion{event[specversion]} is not known; send 1.0",
         ),
     ]
+
+
+def nested_attribute() -> Column:
+    """Return which attribute of a structured event is an object or an array, empty if none is."""
+    return nested_member(F.col(RAW_VALUE).cast("string"), _FREE_TEXT)
 
 
 def _looks_nested() -> Column:
     # Text may well begin with a bracket; only then is it worth a look at how it was written.
     return F.concat_ws("\n", *map(attribute, _FREE_TEXT)).rlike(r"(?m)^[\[{]")
-
-
-def _nested() -> Column:
-    return nested_member(F.col(RAW_VALUE).cast("string"), _FREE_TEXT)

@@ -2,16 +2,15 @@
 
 from pyspark.sql import functions as F
 
-from pipeline.dialects.attributes import BASE64, DATA, WISHES, attribute
+from pipeline.dialects.attributes import BASE64, DATA, UNSUPPORTED, WISHES, attribute
 from pipeline.dialects.json_text import is_nested
 from pipeline.dialects.wishes import (
     AT_MICROS,
     DELAY_MICROS,
     MESSAGE,
+    UNSUPPORTED_IN_META,
     asks_too_much,
     in_second_form,
-    name_of,
-    names_asked_too_much,
     wish,
 )
 from pipeline.farthest import too_far
@@ -34,34 +33,29 @@ def _rules_of_choice() -> list[Rule]:
         Rule(
             asks_too_much(),
             Reason.UNSUPPORTED_ATTRIBUTE,
-            "the attributes",
-            "are not supported yet; leave them out",
-            names_asked_too_much(),
+            f"one of {', '.join((*UNSUPPORTED, *UNSUPPORTED_IN_META))} is given, and none of them "
+            "is supported yet; leave them out",
         ),
         Rule(
             in_second_form() & F.coalesce(*map(attribute, WISHES)).isNotNull(),
             Reason.CONFLICTING_ATTRIBUTES,
-            f"one of {', '.join(WISHES)}",
-            "stands beside data.metaData; say all of it in one of the two places",
+            f"one of {', '.join(WISHES)} stands beside data.metaData; say all of it in one of the "
+            "two places",
         ),
         Rule(
-            topic.isNull() | (topic == ""),
+            F.coalesce(topic, F.lit("")) == "",
             Reason.MISSING_ATTRIBUTE,
-            name_of("outputtopic"),
-            "is missing or empty; name the topic to publish to",
+            "{names[outputtopic]} is missing or empty; name the topic to publish to",
         ),
         Rule(
             at.isNotNull() & delay.isNotNull(),
             Reason.CONFLICTING_ATTRIBUTES,
-            name_of("deliverat"),
-            "is given and a delay too; send one of them",
-            at,
+            "{names[deliverat]}{wish[deliverat]} is given and a delay too; send one of them",
         ),
         Rule(
             ~F.col(DATA).isin("null", "") & attribute(BASE64).isNotNull(),
             Reason.CONFLICTING_ATTRIBUTES,
-            "data and data_base64",
-            "are both given; send one of them",
+            "data and data_base64 are both given; send one of them",
         ),
     ]
 
@@ -72,26 +66,24 @@ def _rules_of_time() -> list[Rule]:
         Rule(
             at.isNotNull() & F.col(AT_MICROS).isNull(),
             Reason.INVALID_TIME,
-            name_of("deliverat"),
-            "is not an instant; write it as 2030-01-31T09:00:00Z, with an offset and without leap "
-            "seconds",
-            at,
+            "{names[deliverat]}{wish[deliverat]} is not an instant; write it as "
+            "2030-01-31T09:00:00Z, with an offset and without leap seconds",
         ),
         Rule(
             delay.isNotNull() & F.col(DELAY_MICROS).isNull(),
             Reason.INVALID_DURATION,
-            name_of("delayby"),
-            "is not a duration; write for example PT15M, P7D, 90s or 1h30m",
-            delay,
+            "{names[delayby]}{wish[delayby]} is not a duration; write for example PT15M, P7D, 90s "
+            "or 1h30m",
         ),
-        Rule(
-            too_far(F.col(DUE), F.col(SOURCE_TIMESTAMP)),
-            Reason.TIME_OUT_OF_RANGE,
-            F.when(at.isNotNull(), name_of("deliverat")).otherwise(name_of("delayby")),
-            "is more than 100 years ahead; check the unit: a bare number is seconds since the "
-            "epoch, not milliseconds",
-            F.coalesce(at, delay),
-        ),
+        *[
+            Rule(
+                too_far(F.col(DUE), F.col(SOURCE_TIMESTAMP)) & wish(name).isNotNull(),
+                Reason.TIME_OUT_OF_RANGE,
+                f"{{names[{name}]}}{{wish[{name}]}} is more than 100 years ahead; check the unit: "
+                "a bare number is seconds since the epoch, not milliseconds",
+            )
+            for name in ("deliverat", "delayby")
+        ],
     ]
 
 
@@ -103,22 +95,19 @@ def _rules_of_content() -> list[Rule]:
         Rule(
             partition.isNotNull() & ~is_partition,
             Reason.INVALID_PARTITION,
-            name_of("outputpartition"),
-            "is not a partition; send a whole number from 0",
-            partition,
+            "{names[outputpartition]}{wish[outputpartition]} is not a partition; send a whole "
+            "number from 0",
         ),
         Rule(
-            text.isNotNull() & ~is_base64,
+            ~is_base64,
             Reason.INVALID_BASE64,
-            BASE64,
-            "is not base64; encode it with the standard letters and with padding",
-            text,
+            "data_base64{event[data_base64]} is not base64; encode it with the standard letters "
+            "and with padding",
         ),
         Rule(
             is_nested(F.col(MESSAGE)),
             Reason.INVALID_MESSAGE,
-            "data.message",
-            "is an object or an array; send it as a string that holds the JSON text",
-            F.col(MESSAGE),
+            "data.message{message} is an object or an array; send it as a string that holds the "
+            "JSON text",
         ),
     ]

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from pipeline.dialects.attributes import DATA, UNSUPPORTED, WISHES, attribute
 from pipeline.dialects.durations import duration_micros
 from pipeline.dialects.instants import epoch_seconds_micros, is_epoch_seconds, rfc3339_micros
-from pipeline.dialects.json_text import STRICT, raw_member, scalar_text
+from pipeline.dialects.json_text import STRICT, raw_member
 from state.row import DUE, SOURCE_TIMESTAMP
 
 # Private columns.
@@ -19,7 +19,7 @@ DELAY_MICROS = "_delay_micros"
 
 # In metaData the names are those of the attributes in camel case, but for startAt.
 _CAMEL = ("outputTopic", "startAt", "delayBy", "outputKey", "outputPartition")
-_UNSUPPORTED_CAMEL = (
+UNSUPPORTED_IN_META = (
     "expiryTime",
     "repeatEvery",
     "repeatCron",
@@ -32,7 +32,7 @@ _UNSUPPORTED_CAMEL = (
     "minDeviation",
     "settleFor",
 )
-_SCHEMA = f"struct<{', '.join(f'{name}: string' for name in (*_CAMEL, *_UNSUPPORTED_CAMEL))}>"
+_SCHEMA = f"struct<{', '.join(f'{name}: string' for name in (*_CAMEL, *UNSUPPORTED_IN_META))}>"
 
 
 def wish(name: str) -> Column:
@@ -72,24 +72,19 @@ def in_second_form() -> Column:
     return F.coalesce(F.startswith(F.col(META_TEXT), F.lit("{")), F.lit(False))
 
 
-def name_of(wished: str) -> Column:
-    """Return how the event's form calls one of WISHES, for a sentence."""
-    camel = dict(zip(WISHES, _CAMEL, strict=True))[wished]
-    return F.when(in_second_form(), f"metaData.{camel}").otherwise(wished)
+def names() -> Column:
+    """Return how the event's form calls each of WISHES, for a sentence."""
+    plain = F.struct(*[F.lit(name).alias(name) for name in WISHES])
+    camel = zip(_CAMEL, WISHES, strict=True)
+    in_meta = F.struct(*[F.lit(f"metaData.{said}").alias(name) for said, name in camel])
+    return F.when(in_second_form(), in_meta).otherwise(plain)
 
 
 def asks_too_much() -> Column:
     """Tell whether the event has an attribute that this version cannot follow."""
     given = [attribute(name) for name in UNSUPPORTED]
-    in_meta = [F.col(META)[name] for name in _UNSUPPORTED_CAMEL]
+    in_meta = [F.col(META)[name] for name in UNSUPPORTED_IN_META]
     return F.coalesce(*given, *in_meta).isNotNull()
-
-
-def names_asked_too_much() -> Column:
-    """Return the attributes that this version cannot follow, as JSON."""
-    given = [attribute(name).alias(name) for name in UNSUPPORTED]
-    in_meta = [F.col(META)[name].alias(name) for name in _UNSUPPORTED_CAMEL]
-    return F.to_json(F.struct(*given, *in_meta))
 
 
 def _meta_text() -> Column:
@@ -99,10 +94,13 @@ def _meta_text() -> Column:
 
 
 def _of_meta() -> Column:
-    # A number is taken as it was written: Spark's parser would turn it into a double.
-    start_at = scalar_text(raw_member(F.col(META_TEXT), "startAt"))
+    values = {camel: F.col(META)[camel] for camel in _CAMEL} | {"startAt": _start_at()}
     named = zip(_CAMEL, WISHES, strict=True)
-    values = [
-        (start_at if camel == "startAt" else F.col(META)[camel], name) for camel, name in named
-    ]
-    return F.struct(*[value.alias(name) for value, name in values])
+    return F.struct(*[values[camel].alias(name) for camel, name in named])
+
+
+def _start_at() -> Column:
+    # A number is taken as it was written: Spark's parser would turn it into a double.
+    read, written = F.col(META)["startAt"], raw_member(F.col(META_TEXT), "startAt")
+    is_text = F.startswith(written, F.lit('"'))
+    return F.when(read.isNull() | is_text, read).otherwise(written)

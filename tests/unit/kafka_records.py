@@ -2,10 +2,13 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.deadletter import with_dead_letters
 from pipeline.dialects.cloudevents import decode
+from pipeline.lines import command_lines, with_batch_time
 
 SCHEMA = (
     "key binary, value binary, headers array<struct<key:string,value:binary>>, topic string, "
@@ -62,13 +65,21 @@ def frame(spark: SparkSession, rows: list[tuple[object, ...]]) -> DataFrame:
     return spark.createDataFrame(rows, SCHEMA)
 
 
-def decode_all(spark: SparkSession, cases: dict[str, tuple[object, ...]]) -> dict[str, Row]:
+def decode_all(
+    spark: SparkSession, cases: dict[str, tuple[object, ...]]
+) -> dict[str, SimpleNamespace]:
     """Decode all cases at once; the offset tells them apart."""
     numbered = [(*row[:5], number, row[6]) for number, row in enumerate(cases.values())]
-    commands = frame(spark, numbered).transform(decode).collect()
+    commands = as_the_driver_sees(frame(spark, numbered).transform(decode))
     by_offset = {command.source_offset: command for command in commands}
     assert len(by_offset) == len(commands) == len(cases)
     return {name: by_offset[number] for number, name in enumerate(cases)}
+
+
+def as_the_driver_sees(commands: DataFrame) -> list[SimpleNamespace]:
+    """Take decoded commands to the driver, as the topology does."""
+    lines = commands.transform(command_lines).transform(with_batch_time).toArrow()
+    return [SimpleNamespace(**row) for row in with_dead_letters(lines, "dead").to_pylist()]
 
 
 def _bytes(value: bytes | None) -> bytearray | None:

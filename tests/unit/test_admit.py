@@ -1,5 +1,6 @@
 import pytest
-from kafka_records import frame, record, structured
+from chispa import assert_df_equality
+from kafka_records import as_the_driver_sees, frame, record, structured
 
 from pipeline.admit import AdmitRules, admit
 from pipeline.dialects.cloudevents import decode
@@ -34,7 +35,8 @@ TOPICS = {
 
 
 def _admitted(spark, rows, rules=RULES):
-    return admit(decode(frame(spark, rows)), rules).orderBy("source_offset").collect()
+    commands = admit(decode(frame(spark, rows)), rules)
+    return sorted(as_the_driver_sees(commands), key=lambda row: row.source_offset)
 
 
 def test_only_topics_that_are_allowed_legal_and_not_reserved_are_published_to(spark):
@@ -74,20 +76,26 @@ def test_sizes_and_keys_are_held_to_the_limits(spark):
 def test_a_detail_names_the_setting_to_change(spark):
     row = record(structured({"outputtopic": "orders", "data": "x" * 11}))
     found = _admitted(spark, [row])[0]
-    assert "'11'" in found.detail and "limits.max_payload_bytes" in found.detail
+    assert "11 bytes" in found.detail and "limits.max_payload_bytes" in found.detail
 
 
 def test_a_cancel_needs_nothing_but_a_key(spark):
     found = _admitted(spark, [record(None, offset=0), record(None, key=None, offset=1)])
     assert [(row.entry, row.reason) for row in found] == [
         ("cancel", None),
-        ("cancel", Reason.MISSING_KEY),
+        ("reject", Reason.MISSING_KEY),
     ]
 
 
 def test_the_reason_a_record_has_already_is_kept(spark):
     found = _admitted(spark, [record(b"hello", key=None)])[0]
     assert (found.reason, "hello" in found.detail) == (Reason.INVALID_JSON, True)
+
+
+def test_what_breaks_no_rule_is_left_as_it_is(spark):
+    rows = [record(structured({"outputtopic": "orders", "data": 1})), record(None, offset=1)]
+    commands = decode(frame(spark, rows))
+    assert_df_equality(admit(commands, RULES), commands, ignore_nullable=True)
 
 
 def test_a_pattern_that_no_topic_can_match_is_a_mistake_in_the_settings():

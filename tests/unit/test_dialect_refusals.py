@@ -66,8 +66,8 @@ REFUSED = {
         "metaData that is text": (with_meta('"x"'), "outputtopic"),
     },
     Reason.INVALID_ATTRIBUTE: {
-        "an object as outputkey": (structured({"outputkey": {"a": 1}}), "outputkey is"),
-        "an array as correlationid": (structured({"correlationid": [1]}), "correlationid is"),
+        "an object as outputkey": (structured({"outputkey": {"a": 1}}), "'outputkey' is"),
+        "an array as correlationid": (structured({"correlationid": [1]}), "'correlationid' is"),
         "binary not UTF-8": ((b"x", binary({"outputtopic": b"\xff"})), "ce_outputtopic is"),
     },
     Reason.UNSUPPORTED_ATTRIBUTE: {
@@ -134,7 +134,7 @@ def refused(spark):
 def test_what_cannot_be_followed_is_refused_with_a_reason_and_a_way_out(refused, case):
     found = refused[case]
     assert (found.reason, CASES[case][1] in found.detail) == (case[0], True), found.detail
-    assert found.output_topic is None and found.payload is None and found.due is None
+    assert (found.entry, found.output_topic) == ("reject", "dead")
 
 
 def test_an_attribute_not_supported_yet_is_refused_by_name_and_never_ignored(spark):
