@@ -15,6 +15,8 @@ from bench.raw import raw_rate
 from bench.scenarios import Bench
 from pipeline.local_kafka import LocalKafka
 
+CACHE = "DUESTREAM_CACHE"
+
 console = Console(width=110)
 
 
@@ -24,6 +26,8 @@ def main() -> None:
     options.add_argument("--pending", type=int, default=1_000_000, help="the large number pending")
     options.add_argument("--seconds", type=int, default=40, help="length of a steady run")
     given = options.parse_args()
+    for name in [each for each in os.environ if each.startswith("DUESTREAM_") and each != CACHE]:
+        del os.environ[name]  # a setting of the shell would be measured too
     with tempfile.TemporaryDirectory(prefix="duestream-bench-") as folder, LocalKafka() as broker:
         measured = _run(Bench(broker, Path(folder)), given.pending, given.seconds)
     _print(measured, given.pending)

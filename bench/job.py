@@ -1,15 +1,14 @@
 """The job under test: ``duestream run`` as a process, with the times of its ticks in a file."""
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import psutil
 import yaml
+
+from pipeline.leashed import Leashed
 
 _READY = "running;"
 _PATIENCE = 180.0
@@ -24,23 +23,9 @@ class Job:
         self._log = folder / "job.log"
         settings = folder / "duestream.yaml"
         settings.write_text(yaml.safe_dump(_settings(folder, servers, topics)))
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "pipeline.cli.main",
-                    "run",
-                    "--config",
-                    str(settings),
-                    "--measure",
-                    str(self._ticks),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={k: v for k, v in os.environ.items() if not k.startswith("DUESTREAM_S")},
-            )
+        run = [sys.executable, "-m", "pipeline.cli.main", "run"]
+        options = ["--config", str(settings), "--measure", str(self._ticks)]
+        self._process = Leashed([*run, *options], self._log)
         self._wait_until_ready()
 
     def ticks(self) -> list[dict]:
@@ -65,8 +50,7 @@ class Job:
 
     def stop(self) -> None:
         """End it cleanly."""
-        self._process.send_signal(signal.SIGTERM)
-        self._process.wait(120)
+        self._process.end("stop")
 
     def _wait_until_ready(self) -> None:
         give_up = time.monotonic() + _PATIENCE
@@ -77,7 +61,7 @@ class Job:
             time.sleep(0.2)
 
     def _alive(self) -> None:
-        if self._process.poll() is not None:
+        if not self._process.alive:
             raise SystemExit(f"the job ended:\n{self._log.read_text()[-2000:]}")
 
 

@@ -18,6 +18,9 @@ def settings(tmp_path):
 class TestDeltaStoreWrittenBySpark(Conformance):
     @pytest.fixture
     def subject(self, settings, spark):
+        # Tables made natively: Spark takes seconds to make them, and one test below is enough.
+        made = settings.delta.model_copy(update={"writer": "native"})
+        open_store(settings.model_copy(update={"delta": made})).close()
         subject = Subject(
             lambda: open_store(settings, spark),
             lambda store: open_inspector(settings),
@@ -43,6 +46,14 @@ class TestDeltaStoreWrittenBySpark(Conformance):
         subject.commit(1, commands=[put(b"b", 1, due=1)])
         with pytest.raises(StateError, match="another job writes the state"):
             other.commit(tick(1, commands=[put(b"c", 2, due=1)]))
+
+
+def test_spark_makes_the_tables_of_a_new_state(settings, spark):
+    store = open_store(settings, spark)
+    store.commit(tick(0, commands=[put(b"a", 0, due=1)]))
+    assert store.last_batch == 0
+    assert open_inspector(settings).stats(0).ledger.accepted == 1
+    store.close()
 
 
 def test_the_spark_writer_needs_a_session(settings):
