@@ -19,7 +19,7 @@ def main() -> None:
     producer = Producer(
         {
             "bootstrap.servers": plan["servers"],
-            "linger.ms": 5,
+            "linger.ms": 20,
             "partitioner": "murmur2_random",
             "queue.buffering.max.messages": 1_000_000,
         }

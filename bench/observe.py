@@ -24,6 +24,9 @@ def main() -> None:
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
+            # Append times tell the lateness: there is no hurry, and the broker has other work.
+            "fetch.min.bytes": 1_000_000,
+            "fetch.wait.max.ms": 500,
         }
     )
     consumer.subscribe([plan["output"]])

@@ -4,10 +4,9 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipeline.config.kafka import REDACTION_REGEX
-from pipeline.jit import JIT_OPTION, compile_in_the_background
 from pipeline.jvm import check_java, spark_jars
 from state.errors import SetupError
 
@@ -19,6 +18,9 @@ _LOG_CONFIGURATION = Path(__file__).resolve().parent / "spark-log.properties"
 _FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
+# The second compiler and a concurrent collector would take their share of few cores for minutes, to
+# make micro-batches of some thousand rows a little quicker.
+_LIGHT_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # Options that bring the jars in another way, so that ours would come twice.
 _JAR_OPTIONS = frozenset({"spark.jars", "spark.jars.packages", "spark.remote"})
 _JAVA_OPTIONS = frozenset({"spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"})
@@ -44,10 +46,7 @@ def spark_session(
         builder = builder.master(master or LOCAL_MASTER)
     for name, value in session_options(local, options or {}).items():
         builder = builder.config(name, value)
-    session: SparkSession = builder.getOrCreate()
-    if local:
-        compile_in_the_background(_jvm_pid(session))
-    return session
+    return builder.getOrCreate()
 
 
 def session_options(local: bool, options: Mapping[str, str]) -> dict[str, str]:
@@ -80,7 +79,7 @@ _EVERYWHERE = {
 def _local_options() -> dict[str, str]:
     quiet = f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}"
     return {
-        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC {quiet} {JIT_OPTION}",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC {quiet} {_LIGHT_JVM}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
@@ -91,11 +90,6 @@ def _local_options() -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,
         "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
     }
-
-
-def _jvm_pid(session: "SparkSession") -> int:
-    jvm: Any = session._jvm
-    return int(jvm.java.lang.ProcessHandle.current().pid())
 
 
 def _is_local(master: str | None) -> bool:

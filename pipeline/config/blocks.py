@@ -77,7 +77,7 @@ class PublishSettings(Block):
         "exactly_once", description="at_least_once: for brokers without transactions"
     )
     lanes: int = Field(
-        4, ge=1, le=64, description="producers side by side; order is kept within a lane"
+        2, ge=1, le=64, description="producers side by side; order is kept within a lane"
     )
     lookahead_min: Duration = Field(
         1500 * MILLISECOND, description="claim at least this far ahead of the due instant"
@@ -86,7 +86,7 @@ class PublishSettings(Block):
         30 * SECOND, description="... and at most this far, when micro-batches take long"
     )
     flush_interval: Duration = Field(
-        5 * MILLISECOND, ge=MILLISECOND, description="how often a lane looks for due messages"
+        10 * MILLISECOND, ge=MILLISECOND, description="a lane's rest after each transaction"
     )
     claim_limit: int = Field(
         50_000, ge=1, description="messages claimed in one micro-batch at most"
