@@ -48,6 +48,7 @@ class Reason(StrEnum):
         "The time of delivery is more than 100 years ahead, most likely given in a wrong unit.",
     )
     INVALID_PARTITION = ("invalid_partition", "The output partition is not a partition number.")
+    INVALID_RETRY = ("invalid_retry", "How often or how long to try again cannot be read.")
     INVALID_BASE64 = ("invalid_base64", "The binary data is not base64.")
     INVALID_MESSAGE = ("invalid_message", "The message is a JSON object or array.")
 

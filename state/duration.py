@@ -1,23 +1,26 @@
 """Reads spans of time as people write them: ``1h30m``, ``250ms``, ``PT15M``, ``P7D``."""
 
 import re
+from decimal import Decimal
 from typing import Annotated
 
 from pydantic import BeforeValidator
 
 MICROS = {
     "us": 1,
-    "µs": 1,
+    "µs": 1,  # the micro sign, and the Greek letter
+    "μs": 1,
     "ms": 1_000,
     "s": 1_000_000,
     "m": 60_000_000,
     "h": 3_600_000_000,
     "d": 86_400_000_000,
 }
-_PART = re.compile(r"(\d+(?:\.\d+)?)(us|µs|ms|s|m|h|d)")
+_NANOS = "ns"
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|μs|ms|s|m|h|d)")
 _ISO = re.compile(
-    r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
-    r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:[.,]\d{1,6})?)S)?)?"
+    r"P(?:(?P<w>[0-9]+)W)?(?:(?P<d>[0-9]+)D)?"
+    r"(?:T(?:(?P<h>[0-9]+)H)?(?:(?P<m>[0-9]+)M)?(?:(?P<s>[0-9]+(?:[.,][0-9]{1,9})?)S)?)?"
 )
 
 
@@ -28,7 +31,7 @@ def parse_duration(text: str) -> int:
     iso = _ISO.fullmatch(text)
     if iso:
         days = int(iso["w"] or 0) * 7 + int(iso["d"] or 0)
-        seconds = float((iso["s"] or "0").replace(",", "."))
+        seconds = Decimal((iso["s"] or "0").replace(",", "."))
         return (
             days * MICROS["d"]
             + int(iso["h"] or 0) * MICROS["h"]
@@ -38,7 +41,11 @@ def parse_duration(text: str) -> int:
     parts = _PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(_advice(text))
-    return sum(round(float(number) * MICROS[unit]) for number, unit in parts)
+    return sum(_micros(Decimal(number), unit) for number, unit in parts)
+
+
+def _micros(number: Decimal, unit: str) -> int:
+    return round(number / 1_000 if unit == _NANOS else number * MICROS[unit])
 
 
 def _advice(text: str) -> str:

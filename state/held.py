@@ -9,18 +9,18 @@ import pyarrow as pa
 from state.lines import light_lines
 from state.resolve import Coordinates, Counts, Known, Line, resolve
 from state.row import (
-    ATTEMPT,
     BATCH,
     CHANGED_AT,
     CLAIM,
     DUE,
+    KEPT,
     LIVE,
     OUTCOME_FIELDS,
     ROW,
     STATUS,
 )
 
-_OUTCOME = [f.name for f in OUTCOME_FIELDS if f.name not in (STATUS, ATTEMPT)]
+_OUTCOME = [f.name for f in OUTCOME_FIELDS if f.name not in (STATUS, *KEPT)]
 
 
 class Held:
@@ -76,8 +76,7 @@ class Held:
         if known.outcome is not None:
             outcome = self._contents[known.outcome]
             row |= {name: outcome[name] for name in _OUTCOME}
-            if outcome[ATTEMPT] is not None:
-                row[ATTEMPT] = outcome[ATTEMPT]
+            row |= {name: outcome[name] for name in KEPT if outcome[name] is not None}
         row |= {STATUS: known.status.value, DUE: known.due, CLAIM: known.claim}
         row |= {BATCH: known.batch, CHANGED_AT: known.changed_at}
         return {name: row[name] for name in ROW.names}

@@ -15,10 +15,12 @@ from state.row import (
     DUE,
     ENTRY,
     IDENTITY,
+    KEPT,
     KIND,
     OUTCOME_FIELDS,
     PUBLISHED_OFFSET,
     ROW,
+    SCHEDULED,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TOPIC,
@@ -70,6 +72,7 @@ def command_lines(commands: pa.Table, stale: Sequence[bool], batch: int, now: in
     live = pc.if_else(
         pc.equal(entry, Entry.CANCEL.value), Status.CANCELLED.value, Status.PENDING.value
     )
+    due = pc.coalesce(commands.column(DUE), pa.scalar(now, pa.int64()))
     late = pc.and_(pa.chunked_array([pa.array(stale, pa.bool_())]), pc.invert(rejected))
     return reshape(
         commands,
@@ -77,7 +80,8 @@ def command_lines(commands: pa.Table, stale: Sequence[bool], batch: int, now: in
         {
             STATUS: pc.if_else(late, Status.REPLACED.value, live),
             KIND: pc.if_else(rejected, Kind.REJECTION.value, Kind.MESSAGE.value),
-            DUE: pc.coalesce(commands.column(DUE), pa.scalar(now, pa.int64())),
+            DUE: due,
+            SCHEDULED: due,
             SUPERSEDED: pc.coalesce(commands.column(SUPERSEDED), pa.scalar(0, pa.int32())),
             ATTEMPT: 0,
             BATCH: batch,
@@ -94,10 +98,9 @@ def outcome_lines(outcomes: pa.Table, batch: int, now: int) -> pa.Table:
 def full_outcome_line(row: pa.Table, outcome: pa.Table, batch: int, now: int) -> pa.Table:
     """Return the line of an outcome together with the row it acts on, content and all."""
     values: dict[str, object] = {
-        f.name: outcome.column(f.name) for f in OUTCOME_FIELDS if f.name != ATTEMPT
+        f.name: outcome.column(f.name) for f in OUTCOME_FIELDS if f.name not in KEPT
     }
-    values[ATTEMPT] = pc.coalesce(outcome.column(ATTEMPT), row.column(ATTEMPT))
-    values[DUE] = pc.coalesce(outcome.column(DUE), row.column(DUE))
+    values |= {name: pc.coalesce(outcome.column(name), row.column(name)) for name in (*KEPT, DUE)}
     if outcome.column(STATUS)[0].as_py() == Status.PENDING:
         values[CLAIM] = None
     values |= {ENTRY: Entry.OUTCOME.value, BATCH: batch, CHANGED_AT: now}

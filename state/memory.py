@@ -1,6 +1,7 @@
 """Keeps the state in memory: for tests, and for trying things out without a disk."""
 
 import uuid
+from collections.abc import Sequence
 
 import pyarrow as pa
 
@@ -17,7 +18,7 @@ from state.lines import (
     full_outcome_line,
     outcome_lines,
 )
-from state.outcomes import one_per_version
+from state.outcomes import one_per_version, overtaken
 from state.resolve import Known, may_act
 from state.row import LIVE, ROW, SOURCE_OFFSET, STATUS, Status
 from state.select import by_due, by_version, expression, first, key_is
@@ -105,16 +106,19 @@ class MemoryStore:
 
     def _judged(self, commands: pa.Table, tick: Tick) -> pa.Table:
         named = versions_of(commands)
-        late = too_late(named, [self._newest.get(identity) for identity, _ in named])
+        late = too_late(named, self._newest_of(named))
         for (identity, version), stale in zip(named, late, strict=True):
             if not stale:
                 self._newest[identity] = version
         raise_marks(self._taken, commands, SOURCE_OFFSET)
         return command_lines(commands, late, tick.batch, tick.now)
 
+    def _newest_of(self, named: Sequence[tuple[bytes, Version]]) -> list[Version | None]:
+        return [self._newest.get(identity) for identity, _ in named]
+
     def _outcomes(self, outcomes: pa.Table, batch: int, now: int) -> list[pa.Table]:
         lines = []
-        outcomes = one_per_version(outcomes)
+        outcomes = overtaken(one_per_version(outcomes), self._newest_of)
         for i, (identity, version) in enumerate(versions_of(outcomes)):
             known = self._held.get(identity, version[:3])
             outcome = outcomes.slice(i, 1)

@@ -1,4 +1,6 @@
-"""Brings several outcomes of one version in one micro-batch down to the one that counts."""
+"""Says which of the outcomes of a micro-batch count, and how."""
+
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -6,6 +8,9 @@ import pyarrow.compute as pc
 from state.admission import versions_of
 from state.resolve import Coordinates
 from state.row import PUBLISHED_OFFSET, STATUS, Status
+from state.version import Version, is_newer
+
+Newest = Callable[[Sequence[tuple[bytes, Version]]], list[Version | None]]
 
 
 def one_per_version(outcomes: pa.Table) -> pa.Table:
@@ -25,3 +30,20 @@ def one_per_version(outcomes: pa.Table) -> pa.Table:
 
 def _corrects(statuses: list[str], unsure: list[bool], before: int, after: int) -> bool:
     return statuses[before] == Status.DONE and unsure[before] and statuses[after] != Status.DONE
+
+
+def overtaken(outcomes: pa.Table, newest: Newest) -> pa.Table:
+    """Let what would be put back be replaced where a newer command came meanwhile.
+
+    ``newest`` returns the newest version known of each identity it is given.
+    """
+    statuses = outcomes.column(STATUS).to_pylist()
+    back = [i for i, status in enumerate(statuses) if status == Status.PENDING]
+    if not back:
+        return outcomes
+    named = versions_of(outcomes.take(pa.array(back, pa.int64())))
+    for i, (_, version), found in zip(back, named, newest(named), strict=True):
+        if found is not None and is_newer(found, version):
+            statuses[i] = Status.REPLACED.value
+    at = outcomes.schema.get_field_index(STATUS)
+    return outcomes.set_column(at, STATUS, pa.array(statuses, pa.string()))

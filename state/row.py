@@ -21,12 +21,15 @@ OUTPUT_PARTITION = "output_partition"
 OUTPUT_KEY = "output_key"
 PAYLOAD = "payload"
 HEADERS = "headers"
-DUE = "due"
+DUE = "due"  # when to release it next
+SCHEDULED = "scheduled"  # the instant that was asked for; later DUE when it is tried again
+POLICY = "policy"  # what this message asks for besides, as JSON
 
 # What became of it.
 STATUS = "status"
 CLAIM = "claim"  # the batch that claimed the row for release
-ATTEMPT = "attempt"
+ATTEMPT = "attempt"  # how often Kafka refused it
+ATTEMPTED_AT = "attempted_at"  # when: one instant for each attempt
 REASON = "reason"
 DETAIL = "detail"
 PUBLISHED_PARTITION = "published_partition"
@@ -76,6 +79,7 @@ class Entry(StrEnum):
     OUTCOME = "outcome"  # the row ends, or goes back to pending
 
 
+INSTANTS_TYPE = pa.list_(pa.int64())
 HEADERS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 VERSION_FIELDS = [
@@ -96,11 +100,13 @@ CONTENT_FIELDS = [
     pa.field(PAYLOAD, pa.binary()),
     pa.field(HEADERS, HEADERS_TYPE),
     pa.field(DUE, pa.int64()),
+    pa.field(POLICY, pa.string()),
 ]
 
 OUTCOME_FIELDS = [
     pa.field(STATUS, pa.string()),
     pa.field(ATTEMPT, pa.int32()),
+    pa.field(ATTEMPTED_AT, INSTANTS_TYPE),
     pa.field(REASON, pa.string()),
     pa.field(DETAIL, pa.string()),
     pa.field(PUBLISHED_PARTITION, pa.int32()),
@@ -108,11 +114,15 @@ OUTCOME_FIELDS = [
     pa.field(PUBLISHED_AT, pa.int64()),
 ]
 
+# What an outcome leaves as it was when it does not say otherwise.
+KEPT = (ATTEMPT, ATTEMPTED_AT)
+
 # One row of the state table.
 ROW = pa.schema(
     [
         *VERSION_FIELDS,
         *CONTENT_FIELDS,
+        pa.field(SCHEDULED, pa.int64()),
         *OUTCOME_FIELDS,
         pa.field(CLAIM, pa.int64()),
         pa.field(BATCH, pa.int64()),

@@ -16,7 +16,8 @@ batch's number:
   or cancelled) in the same tick.
 - A *reject* is a row of kind rejection, pending at once, with an identity of its own.
 - An *outcome* acts on exactly the version it names: it closes a claimed (or pending) version with
-  its status, reason and receipt; status pending puts it back with the due instant given. A version
+  its status, reason and receipt; status pending puts it back with the due instant given, unless a
+  newer command for its identity was taken meanwhile: then it is closed as replaced. A version
   closed as done with the receipt unknown may still be corrected by an outcome with another status;
   any other closed version stays as it is.
 - Then *claim*: of all pending versions with due <= ``claim_until``, those with the least due, at

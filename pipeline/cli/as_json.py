@@ -4,10 +4,11 @@ import json
 from base64 import b64encode
 from typing import Any
 
-from pipeline.cli.instants import exact_text
 from pipeline.cli.keys import key_text
+from pipeline.clock import exact_text
 from state.inspect import Stats
 from state.row import (
+    ATTEMPTED_AT,
     CHANGED_AT,
     DUE,
     HEADERS,
@@ -16,10 +17,11 @@ from state.row import (
     OUTPUT_KEY,
     PAYLOAD,
     PUBLISHED_AT,
+    SCHEDULED,
     SOURCE_TIMESTAMP,
 )
 
-_INSTANTS = frozenset({DUE, SOURCE_TIMESTAMP, PUBLISHED_AT, CHANGED_AT})
+_INSTANTS = frozenset({DUE, SCHEDULED, SOURCE_TIMESTAMP, PUBLISHED_AT, CHANGED_AT})
 _KEYS = frozenset({KEY, OUTPUT_KEY})
 
 
@@ -58,6 +60,8 @@ def _plain(name: str, value: Any) -> Any:
         return None
     if name in _KEYS:
         return key_text(value)
+    if name == ATTEMPTED_AT:
+        return [exact_text(instant) for instant in value]
     return exact_text(value) if name in _INSTANTS else value
 
 

@@ -10,11 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.instants import instant_text, relative_text, span_text
+from pipeline.cli.instants import relative_text, span_text
 from pipeline.cli.keys import key_text, payload_text
+from pipeline.clock import instant_text
 from state.inspect import Ledger, Stats
 from state.row import (
     ATTEMPT,
+    ATTEMPTED_AT,
     CHANGED_AT,
     DETAIL,
     DUE,
@@ -28,6 +30,7 @@ from state.row import (
     PUBLISHED_OFFSET,
     PUBLISHED_PARTITION,
     REASON,
+    SCHEDULED,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
@@ -108,7 +111,9 @@ def _facts(row: dict[str, Any], now: int) -> Iterator[tuple[str, Text | str]]:
     if row[STATUS] == Status.DONE:
         yield "published", _receipt(row)
     if row[ATTEMPT]:
-        yield "attempts", str(row[ATTEMPT])
+        yield "refused", ", ".join(map(instant_text, row[ATTEMPTED_AT] or []))
+    if row[SCHEDULED] not in (None, row[DUE]):
+        yield "asked for", instant_text(row[SCHEDULED])
     if row[REASON]:
         yield "reason", Text(": ".join(filter(None, (row[REASON], row[DETAIL]))))
     if row[CHANGED_AT] is not None:
@@ -132,7 +137,7 @@ def _receipt(row: dict[str, Any]) -> str:
     place = f"partition {row[PUBLISHED_PARTITION]}, offset {row[PUBLISHED_OFFSET]}"
     if row[PUBLISHED_AT] is None:
         return place
-    late = span_text(max(0, row[PUBLISHED_AT] - row[DUE]))
+    late = span_text(max(0, row[PUBLISHED_AT] - row[SCHEDULED]))
     return f"{place}, {instant_text(row[PUBLISHED_AT])}, {late} after due"
 
 

@@ -37,18 +37,6 @@ def parse_rfc3339(text: str, option: str) -> datetime:
     )
 
 
-def instant_text(micros: int) -> str:
-    """Write an instant in UTC, to the millisecond."""
-    instant = _EPOCH + timedelta(microseconds=micros)
-    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def exact_text(micros: int) -> str:
-    """Write an instant in UTC, to the microsecond."""
-    instant = _EPOCH + timedelta(microseconds=micros)
-    return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
 def relative_text(instant: int, now: int) -> str:
     """Tell how far an instant is from now: ``in 2h 5m``, ``3s ago``."""
     span = span_text(abs(instant - now))

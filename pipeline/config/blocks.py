@@ -99,6 +99,29 @@ class PublishSettings(Block):
     )
 
 
+class RetrySettings(Block):
+    """What is done with a message that Kafka refuses: its topic is missing, it is too large, ..."""
+
+    max_attempts: int = Field(
+        10, ge=1, description="attempts before it is a dead letter; 1: no second one"
+    )
+    max_age: Duration = Field(
+        3600 * SECOND, ge=0, description="no attempt later than this after the first"
+    )
+    first_delay: Duration = Field(
+        SECOND, ge=MILLISECOND, description="time to the second attempt; it doubles with each"
+    )
+    longest_delay: Duration = Field(
+        300 * SECOND, ge=MILLISECOND, description="... and grows no further than this"
+    )
+    jitter: float = Field(
+        0.2,
+        ge=0,
+        lt=1,
+        description="the share by which delays vary, so that not all come at once",
+    )
+
+
 class LimitSettings(Block):
     """What is too large to be accepted."""
 

@@ -13,6 +13,7 @@ from pipeline.config.blocks import (
     OutputSettings,
     PipelineSettings,
     PublishSettings,
+    RetrySettings,
     SourceSettings,
     SparkSettings,
 )
@@ -50,6 +51,7 @@ class Settings(Block, BaseSettings):
     internal: InternalSettings = InternalSettings()
     pipeline: PipelineSettings = PipelineSettings()
     publish: PublishSettings = PublishSettings()
+    retry: RetrySettings = RetrySettings()
     limits: LimitSettings = LimitSettings()
     state: StateSettings = StateSettings()
     spark: SparkSettings = SparkSettings()

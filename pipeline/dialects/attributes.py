@@ -26,7 +26,15 @@ FOREIGN = "foreign"
 
 REQUIRED = ("specversion", "id", "source", "type")
 CARRIED = ("traceparent", "tracestate", "correlationid")
-WISHES = ("outputtopic", "deliverat", "delayby", "outputkey", "outputpartition")
+WISHES = (
+    "outputtopic",
+    "deliverat",
+    "delayby",
+    "outputkey",
+    "outputpartition",
+    "retrymax",
+    "retryfor",
+)
 # Understood, and not there yet: refused by name rather than passed over in silence.
 UNSUPPORTED = (
     "expirytime",

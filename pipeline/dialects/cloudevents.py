@@ -42,6 +42,7 @@ from state.row import (
     OUTPUT_PARTITION,
     OUTPUT_TOPIC,
     PAYLOAD,
+    POLICY,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
@@ -53,7 +54,8 @@ from state.row import (
 CANCEL_TYPE = "io.duestream.cancel.v1"
 
 _CONTENT = "_content"
-_OF_CONTENT = (OUTPUT_TOPIC, OUTPUT_PARTITION, OUTPUT_KEY, PAYLOAD, HEADERS, DUE)
+_POLICY = ("retrymax", "retryfor")
+_OF_CONTENT = (OUTPUT_TOPIC, OUTPUT_PARTITION, OUTPUT_KEY, PAYLOAD, HEADERS, DUE, POLICY)
 _HEADER = "struct<key:string,value:binary>"
 
 
@@ -115,6 +117,7 @@ def _content() -> Column:
         PAYLOAD: _payload(),
         HEADERS: _headers(),
         DUE: F.col(DUE),
+        POLICY: _policy(),
     }
     return F.struct(*[content[name].alias(name) for name in _OF_CONTENT])
 
@@ -134,6 +137,12 @@ def _facts() -> Column:
 def _cancels() -> Column:
     says_so = F.coalesce(attribute("type") == CANCEL_TYPE, F.lit(False))
     return (F.col(MODE) == TOMBSTONE) | says_so
+
+
+def _policy() -> Column:
+    asked = [wish(name) for name in _POLICY]
+    as_json = F.to_json(F.struct(*[wish(name).alias(name) for name in _POLICY]))
+    return F.when(F.coalesce(*asked).isNotNull(), as_json)
 
 
 def _payload() -> Column:

@@ -29,13 +29,18 @@ _MICROS = {
 _TYPE = "decimal(38,9)"
 
 
+def is_duration(text: Column) -> Column:
+    """Tell whether ``text`` is a duration."""
+    return text.rlike(f"{_ISO}|{_GO}")
+
+
 def duration_micros(text: Column) -> Column:
     """Return the length of a duration, rounded up; null when ``text`` is none."""
     iso_as_go = F.replace(F.translate(F.lower(text), "pt", ""), F.lit(","), F.lit("."))
     spelled = F.when(text.rlike(_ISO), iso_as_go).otherwise(text)
     parts = F.regexp_extract_all(spelled, F.lit(f"{_AMOUNT}[a-zµμ]+"), F.lit(0))
     total = F.aggregate(parts, F.lit(Decimal(0)).cast(_TYPE), _add)
-    return F.when(text.rlike(f"{_ISO}|{_GO}"), whole_micros(total))
+    return F.when(is_duration(text), whole_micros(total))
 
 
 def _add(total: Column, part: Column) -> Column:

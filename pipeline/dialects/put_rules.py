@@ -3,6 +3,7 @@
 from pyspark.sql import functions as F
 
 from pipeline.dialects.attributes import BASE64, DATA, UNSUPPORTED, WISHES, attribute
+from pipeline.dialects.durations import is_duration
 from pipeline.dialects.json_text import is_nested
 from pipeline.dialects.wishes import (
     AT_MICROS,
@@ -19,6 +20,7 @@ from pipeline.refuse import Rule
 from state.row import DUE, SOURCE_TIMESTAMP
 
 _BASE64_LETTERS = r"\A[A-Za-z0-9+/]*+={0,2}\z"
+_RETRIES = r"\A\d{1,6}\z"
 _PARTITION = r"\A\d{1,10}\z"
 
 
@@ -97,6 +99,17 @@ def _rules_of_content() -> list[Rule]:
             Reason.INVALID_PARTITION,
             "{names[outputpartition]}{wish[outputpartition]} is not a partition; send a whole "
             "number from 0",
+        ),
+        Rule(
+            ~wish("retrymax").rlike(_RETRIES),
+            Reason.INVALID_RETRY,
+            "{names[retrymax]}{wish[retrymax]} is not a number of retries; send a whole number "
+            "from 0",
+        ),
+        Rule(
+            ~is_duration(wish("retryfor")),
+            Reason.INVALID_RETRY,
+            "{names[retryfor]}{wish[retryfor]} is not a duration; write for example PT1H or 90s",
         ),
         Rule(
             ~is_base64,

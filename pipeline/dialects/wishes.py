@@ -18,7 +18,15 @@ AT_MICROS = "_at_micros"
 DELAY_MICROS = "_delay_micros"
 
 # In metaData the names are those of the attributes in camel case, but for startAt.
-_CAMEL = ("outputTopic", "startAt", "delayBy", "outputKey", "outputPartition")
+_CAMEL = (
+    "outputTopic",
+    "startAt",
+    "delayBy",
+    "outputKey",
+    "outputPartition",
+    "retryMax",
+    "retryFor",
+)
 UNSUPPORTED_IN_META = (
     "expiryTime",
     "repeatEvery",

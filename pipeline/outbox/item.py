@@ -17,6 +17,7 @@ class Chunk:
     """The columns of one hand-over as Python lists, shared by all its items."""
 
     __slots__ = (
+        "attempted_at",
         "claim",
         "headers",
         "identity",
@@ -25,6 +26,8 @@ class Chunk:
         "offset",
         "partition",
         "payload",
+        "policy",
+        "scheduled",
         "source_key",
         "source_topic",
         "timestamp",
@@ -45,6 +48,9 @@ class Chunk:
         self.key: list[bytes | None] = claims[row.OUTPUT_KEY].to_pylist()
         self.payload: list[bytes | None] = claims[row.PAYLOAD].to_pylist()
         self.headers = _headers(claims[row.HEADERS])
+        self.scheduled: list[int | None] = claims[row.SCHEDULED].to_pylist()
+        self.policy: list[str | None] = claims[row.POLICY].to_pylist()
+        self.attempted_at: list[list[int] | None] = claims[row.ATTEMPTED_AT].to_pylist()
         self.claim: list[int] = claims[row.CLAIM].to_pylist()
 
 
@@ -81,7 +87,18 @@ class Item:
     def fire_id(self) -> str:
         """Name this publication: the same on each attempt, of no other publication."""
         chunk, i = self.chunk, self.index
-        return f"{chunk.source_topic[i]}-{chunk.partition[i]}-{chunk.offset[i]}-{self.due}"
+        instant = chunk.scheduled[i]
+        return f"{chunk.source_topic[i]}-{chunk.partition[i]}-{chunk.offset[i]}-{instant}"
+
+    @property
+    def policy(self) -> str | None:
+        """What the message asks for besides, as JSON."""
+        return self.chunk.policy[self.index]
+
+    @property
+    def attempted_at(self) -> list[int]:
+        """When Kafka refused it before."""
+        return self.chunk.attempted_at[self.index] or []
 
 
 def items_by_lane(claims: pa.Table, lanes: int) -> Iterator[tuple[int, Item]]:

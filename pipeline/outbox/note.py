@@ -1,7 +1,7 @@
 """A note: a decision about one message, written in the transaction whose marker covers it.
 
 The marker counts the message as out, so the decision that it is not must be on Kafka with it. The
-note comes back as one more source of the query and closes exactly the version it names.
+note comes back as one more source of the query and acts on exactly the version it names.
 """
 
 import base64
@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.outbox.item import Item
-from pipeline.outbox.refusal import Refusal
+from pipeline.outbox.retry import Decision
 from state import row
 from state.row import Status
 
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 _STATE = "state"
 
 
-def write_note(item: Item, refusal: Refusal, at: int, state_id: str) -> bytes:
-    """Say that ``item`` is dead, and why."""
-    version = item.version
+def write_note(item: Item, decision: Decision, state_id: str) -> bytes:
+    """Say that ``item`` is dead, or pending again, and why."""
+    version, dead = item.version, decision.again_at is None
     return json.dumps(
         {
             _STATE: state_id,
@@ -33,10 +33,13 @@ def write_note(item: Item, refusal: Refusal, at: int, state_id: str) -> bytes:
             row.SOURCE_PARTITION: version.partition,
             row.SOURCE_OFFSET: version.offset,
             row.SOURCE_TIMESTAMP: version.timestamp,
-            row.STATUS: Status.DEAD,
-            row.REASON: refusal.reason,
-            row.DETAIL: refusal.detail,
-            row.PUBLISHED_AT: at,
+            row.STATUS: Status.DEAD if dead else Status.PENDING,
+            row.REASON: decision.refusal.reason,
+            row.DETAIL: decision.refusal.detail,
+            row.ATTEMPT: len(decision.attempted_at),
+            row.ATTEMPTED_AT: decision.attempted_at,
+            row.PUBLISHED_AT: decision.attempted_at[-1] if dead else None,
+            row.DUE: decision.again_at,
         }
     ).encode()
 

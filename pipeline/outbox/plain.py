@@ -19,6 +19,7 @@ from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published, Receipt
 from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_too_large
+from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
@@ -38,12 +39,14 @@ class PlainPublisher:
         connection: Connection,
         shape: Shape,
         topics: Topics,
+        retry: RetryRules,
         stopping: Callable[[], bool],
     ) -> None:
         self._lane = lane
         self._timeout = connection.timeout
         self._shape = shape
         self._topics = topics
+        self._retry = retry
         self._stopping = stopping
         self._producer = Producer({**connection.plain(), "enable.idempotence": True})
 
@@ -110,24 +113,20 @@ class PlainPublisher:
 
     def _tell(self, flush: Flush, refused: dict[int, Refusal]) -> None:
         """Write dead letters and notes; where a dead letter is too large, without its value."""
-        errors = self._send_letters(flush, refused, whole=True)
+        errors = self._send_decisions(flush, refused, whole=True)
         if any(is_too_large(error) for error in errors.values()):
-            errors = self._send_letters(flush, refused, whole=False)
+            errors = self._send_decisions(flush, refused, whole=False)
         if errors:
             raise KafkaError(self._shape.takes_no_records(errors[SIDE].str()))
-        notes = Session(self._producer)
-        at = now_micros()
-        for number, refusal in refused.items():
-            notes.send(SIDE, self._shape.note(flush.items[number], refusal, self._lane, at))
-        self._producer.flush()
-        if notes.errors:
-            raise KafkaError(self._shape.takes_no_records(notes.errors[SIDE].str()))
 
-    def _send_letters(
+    def _send_decisions(
         self, flush: Flush, refused: dict[int, Refusal], *, whole: bool
     ) -> dict[int, Code]:
-        letters = Session(self._producer)
+        session, at = Session(self._producer), now_micros()
         for number, refusal in refused.items():
-            letters.send(SIDE, self._shape.dead_letter(flush.items[number], refusal, whole=whole))
+            item = flush.items[number]
+            decision = self._retry.decide(item, refusal, at)
+            for record in self._shape.refused(item, decision, self._lane, whole=whole):
+                session.send(SIDE, record)
         self._producer.flush()
-        return letters.errors
+        return session.errors

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from pipeline.clock import instant_text
 from pipeline.deadletter import dead_letter_headers
 from pipeline.outbox.item import Headers, Item
 from pipeline.outbox.note import write_note
-from pipeline.outbox.refusal import Refusal
+from pipeline.outbox.retry import Decision
 
 FIRE_ID = "duestream-fire-id"
+ATTEMPTS = "duestream-attempts"  # when it was tried
 OMITTED = "duestream-value-omitted"
 
 
@@ -45,24 +47,33 @@ class Shape:
             -1 if partition is None else partition,
         )
 
-    def dead_letter(self, item: Item, refusal: Refusal, *, whole: bool = True) -> Record:
-        """Return what goes to the dead-letter topic instead of a message Kafka refused.
+    def refused(self, item: Item, decision: Decision, lane: int, *, whole: bool) -> list[Record]:
+        """Return what goes out instead of a message Kafka refused."""
+        note = Record(
+            self.internal_topic,
+            item.identity,
+            write_note(item, decision, self.state_id),
+            None,
+            lane,
+        )
+        again = decision.again_at is not None
+        return [note] if again else [self._dead_letter(item, decision, whole=whole), note]
+
+    def _dead_letter(self, item: Item, decision: Decision, *, whole: bool) -> Record:
+        """Return what goes to the dead-letter topic.
 
         Where even that topic takes no record so large it goes without the value, and says so.
         """
         chunk, i = item.chunk, item.index
         payload = chunk.payload[i]
         headers: Headers = list(chunk.headers[i] or []) if whole else []
+        refusal = decision.refusal
         headers += dead_letter_headers(refusal.reason, refusal.detail, item.version)
+        headers.append((ATTEMPTS, ", ".join(map(instant_text, decision.attempted_at)).encode()))
         if not whole:
             payload, size = None, len(payload or b"")
             headers.append((OMITTED, f"{size} bytes".encode()))
         return Record(self.dead_letter_topic, chunk.source_key[i], payload, headers)
-
-    def note(self, item: Item, refusal: Refusal, lane: int, at: int) -> Record:
-        """Return the note that tells the state."""
-        value = write_note(item, refusal, at, self.state_id)
-        return Record(self.internal_topic, item.identity, value, None, lane)
 
     def takes_no_records(self, why: str) -> str:
         """Say that one of the job's own topics fails."""

@@ -13,6 +13,7 @@ from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.plain import PlainPublisher
 from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import begin_unmarked, recover
+from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
@@ -32,6 +33,7 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
         connection=_connection(settings, store.state_id),
         shape=_shape(settings, store.state_id),
         topics=Topics(quiet(librdkafka_options(settings.kafka))),
+        retry=_retry(settings),
         stopping=stopping.is_set,
     )
     try:
@@ -62,6 +64,13 @@ def _connection(settings: Settings, state_id: str) -> Connection:
             **librdkafka_producer_options(settings.kafka),
         },
         timeout=settings.publish.transaction_timeout / 1_000_000,
+    )
+
+
+def _retry(settings: Settings) -> RetryRules:
+    retry = settings.retry
+    return RetryRules(
+        retry.max_attempts, retry.max_age, retry.first_delay, retry.longest_delay, retry.jitter
     )
 
 

@@ -21,6 +21,7 @@ from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
+from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
@@ -55,6 +56,7 @@ class TransactionalPublisher:
         connection: Connection,
         shape: Shape,
         topics: Topics,
+        retry: RetryRules,
         stopping: Callable[[], bool],
     ) -> None:
         self._lane = lane
@@ -62,6 +64,7 @@ class TransactionalPublisher:
         self._timeout = connection.timeout
         self._shape = shape
         self._topics = topics
+        self._retry = retry
         self._stopping = stopping
         self._reader = Consumer(connection.markers())  # never subscribes
         self._producer: Producer | None = None
@@ -77,7 +80,7 @@ class TransactionalPublisher:
         return self._marker
 
     def publish(self, flush: Flush) -> Published:
-        """Publish, whatever it takes; a message Kafka will not have becomes a dead letter."""
+        """Publish, whatever it takes; what Kafka refuses is decided upon."""
         how = How(when_reached(lambda: self._topics.refused(flush.items), self._stop_if_told))
         wait = _SHORTEST_WAIT
         while True:
@@ -109,9 +112,9 @@ class TransactionalPublisher:
         at = now_micros()
         for number, item in enumerate(flush.items):
             if number in how.refused:
-                refusal = how.refused[number]
-                session.send(SIDE, self._shape.dead_letter(item, refusal, whole=how.whole))
-                session.send(SIDE, self._shape.note(item, refusal, self._lane, at))
+                decision = self._retry.decide(item, how.refused[number], at)
+                for record in self._shape.refused(item, decision, self._lane, whole=how.whole):
+                    session.send(SIDE, record)
             elif number in how.alone:
                 session.producer.flush(self._timeout)
                 session.send(number, self._shape.message(item))

@@ -9,7 +9,7 @@ from state.lines import LINES, META, SEQ
 from state.row import BATCH, CHANGED_AT, DUE, ROW, STATUS
 from state.settings import DAY
 
-LAYOUT = "1"
+LAYOUT = "2"
 LAYOUT_PROPERTY = "duestream.layout"
 STATE_ID_PROPERTY = "duestream.state_id"
 APP = "duestream"  # the application whose transactions number the commits

@@ -11,7 +11,7 @@ from state.delta.tables import Tables
 from state.delta.window import Window
 from state.fields import bytes_in
 from state.lines import full_outcome_line, outcome_lines
-from state.outcomes import one_per_version
+from state.outcomes import Newest, one_per_version, overtaken
 from state.resolve import Coordinates
 from state.row import (
     CLOSED,
@@ -33,16 +33,22 @@ class OutcomeLines:
     """
 
     def __init__(
-        self, tables: Tables, outstanding: Outstanding, closed: Closed, window: Window
+        self,
+        tables: Tables,
+        outstanding: Outstanding,
+        closed: Closed,
+        window: Window,
+        newest: Newest,
     ) -> None:
         self._tables = tables
+        self._newest = newest
         self._outstanding = outstanding
         self._closed = closed
         self._window = window
 
     def lines(self, outcomes: pa.Table, batch: int, now: int) -> list[pa.Table]:
         """Return the lines to write."""
-        outcomes = one_per_version(outcomes)
+        outcomes = overtaken(one_per_version(outcomes), self._newest)
         named = [(identity, version[:3]) for identity, version in versions_of(outcomes)]
         statuses = outcomes.column(STATUS).to_pylist()
         far = self._look_up([n for n in named if not self._is_near(*n)])

@@ -18,12 +18,12 @@ from state.fields import bytes_in
 from state.lines import LINE, SEQ, light_lines
 from state.resolve import Coordinates, Counts, Known, Line, resolve
 from state.row import (
-    ATTEMPT,
     BATCH,
     CHANGED_AT,
     CLAIM,
     DUE,
     IDENTITY,
+    KEPT,
     KIND,
     OUTCOME_FIELDS,
     ROW,
@@ -97,7 +97,7 @@ def materialize(versions: Sequence[Known], contents: pa.Table) -> pa.Table:
         f.name: pc.if_else(has_outcome, outcomes.column(f.name), rows.column(f.name))
         for f in OUTCOME_FIELDS
     }
-    values[ATTEMPT] = pc.coalesce(outcomes.column(ATTEMPT), rows.column(ATTEMPT))
+    values |= {name: pc.coalesce(outcomes.column(name), rows.column(name)) for name in KEPT}
     values[STATUS] = pa.array([v.status.value for v in versions], pa.string())
     for name, field in ((DUE, "due"), (CLAIM, "claim"), (BATCH, "batch"), (SEQ, "seq")):
         values[name] = pa.array([getattr(v, field) for v in versions], pa.int64())

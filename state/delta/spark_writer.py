@@ -9,14 +9,16 @@ from state.delta.layout import APP, CHANGELOG, HISTORY, SCHEDULES, TABLES, Layou
 from state.delta.tables import Tables
 from state.delta.writer import GONE, another_writer
 from state.errors import StateError
+from state.row import HEADERS_TYPE, INSTANTS_TYPE
 
 _TYPES = {
     pa.binary(): "BINARY",
     pa.string(): "STRING",
     pa.int32(): "INT",
     pa.int64(): "BIGINT",
+    HEADERS_TYPE: "ARRAY<STRUCT<key: STRING, value: BINARY>>",
+    INSTANTS_TYPE: "ARRAY<BIGINT>",
 }
-_HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 _SAME_VERSION = (
     "t.source_topic = s.source_topic and t.source_partition = s.source_partition "
     "and t.source_offset = s.source_offset"
@@ -27,7 +29,7 @@ def create_tables_with_spark(spark: SparkSession, tables: Tables, state_id: str,
     """Make the tables that are not there yet."""
     for layout in TABLES:
         given = properties(layout, state_id, keep) | {"delta.enableDeletionVectors": "false"}
-        columns = ", ".join(f"`{f.name}` {_TYPES.get(f.type, _HEADERS)}" for f in layout.schema)
+        columns = ", ".join(f"`{f.name}` {_TYPES[f.type]}" for f in layout.schema)
         partition = f"PARTITIONED BY ({layout.partition})" if layout.partition else ""
         named = ", ".join(f"'{name}' = '{value}'" for name, value in given.items())
         spark.sql(

@@ -135,7 +135,9 @@ class DeltaStore(TakesTurns):
 
     def _outcomes(self) -> OutcomeLines:
         mind = self._known()
-        return OutcomeLines(self._tables, mind.outstanding, mind.closed, self._keeper.window)
+        return OutcomeLines(
+            self._tables, mind.outstanding, mind.closed, self._keeper.window, mind.recents.known
+        )
 
     def _made(self, batch: int) -> pa.Table:
         mind = self._known()

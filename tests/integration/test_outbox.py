@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from pipeline.outbox.plain import PlainPublisher
 from pipeline.outbox.publisher import Publisher
 from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import begin_unmarked, recover
+from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
@@ -45,12 +47,16 @@ class World:
     shape: Shape
     out: str
     known: Topics
+    retry: RetryRules = RetryRules()
+
+    def parts(self, lane: int) -> tuple[Any, ...]:
+        return (lane, self.connection, self.shape, self.known, self.retry, lambda: False)
 
     def publisher(self, lane: int = 0) -> TransactionalPublisher:
-        return TransactionalPublisher(lane, self.connection, self.shape, self.known, lambda: False)
+        return TransactionalPublisher(*self.parts(lane))
 
     def plain(self, lane: int = 0) -> PlainPublisher:
-        return PlainPublisher(lane, self.connection, self.shape, self.known, lambda: False)
+        return PlainPublisher(*self.parts(lane))
 
     def rows(self, *keys: bytes, **columns: list) -> pa.Table:
         given = {"key": list(keys), "output_topic": [self.out] * len(keys)}
@@ -113,6 +119,25 @@ def test_a_zombie_is_fenced_and_told_to_stop(world: World, read: Read) -> None:
     heir.close()
 
 
+@pytest.mark.parametrize("kind", ["publisher", "plain"])
+def test_a_refused_message_is_tried_again_as_a_note_says(
+    world: World, read: Read, kind: str
+) -> None:
+    world.retry = RetryRules(max_attempts=3, max_age=DAY, first_delay=1_000_000, longest_delay=DAY)
+    publisher = getattr(world, kind)()
+    publisher.open()
+    rows = world.rows(b"bad", output_topic=["nowhere"], attempted_at=[[5]])
+    published = publisher.publish(flush(rows))
+    publisher.close()
+    assert set(published.refused) == {0}
+    assert read(world.shape.dead_letter_topic) == []
+    (note,) = read(world.shape.internal_topic)
+    (outcome,) = read_notes([note.value()], world.shape.state_id).to_pylist()
+    assert (outcome[row.STATUS], outcome[row.ATTEMPT]) == (Status.PENDING, 2)
+    assert outcome[row.DUE] == outcome[row.ATTEMPTED_AT][1] + 2_000_000
+    assert outcome[row.REASON] == "unknown_topic"
+
+
 def test_an_unknown_topic_becomes_a_dead_letter_and_a_note(world: World, read: Read) -> None:
     publisher = world.publisher()
     publisher.open()
@@ -124,6 +149,7 @@ def test_an_unknown_topic_becomes_a_dead_letter_and_a_note(world: World, read: R
     (letter,) = read(world.shape.dead_letter_topic)
     assert (letter.key(), letter.value()) == (b"bad", b"v")
     assert headers(letter)["duestream-reason"] == b"unknown_topic"
+    assert headers(letter)["duestream-attempts"].startswith(b"20")
     (note,) = read(world.shape.internal_topic)
     (outcome,) = read_notes([note.value(), b"junk", None], world.shape.state_id).to_pylist()
     assert (outcome[row.IDENTITY], outcome[row.STATUS]) == (b"in\x00bad", Status.DEAD)

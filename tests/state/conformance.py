@@ -305,7 +305,8 @@ class Conformance:
     def test_a_row_put_back_is_claimed_again_at_its_new_time(self, subject, disturb, again):
         subject.commit(0, commands=[put(A, 0, due=1)], until=1)
         disturb()
-        back = outcome(A, 0, "pending", due=again, attempt=1, reason="retry", detail="busy")
+        tried = {"attempt": 1, "attempted_at": [7], "reason": "retry", "detail": "busy"}
+        back = outcome(A, 0, "pending", due=again, **tried)
         subject.commit(1, outcomes=[back], until=again - 1)
         disturb()
         row = subject.row(A, 0)
@@ -316,6 +317,7 @@ class Conformance:
         disturb()
         row = subject.row(A, 0)
         assert (row["claim"], row["attempt"], row["payload"]) == (2, 1, b"payload of a at 0")
+        assert (row["scheduled"], row["attempted_at"]) == (at(1), [7])
 
     def test_a_row_put_back_may_be_claimed_in_the_same_batch(self, subject, disturb):
         subject.commit(0, commands=[put(A, 0, due=1)], until=1)
@@ -338,15 +340,25 @@ class Conformance:
         assert subject.statuses() == {(A, 0): "replaced", (B, 1): "cancelled", (A, 2): "pending"}
         assert subject.commit(3, until=20) == [(A, 2)]
 
-    def test_a_row_put_back_beside_a_newer_version_leaves_that_one_alone(self, subject, disturb):
+    def test_a_row_put_back_after_a_newer_version_came_is_replaced(self, subject, disturb):
         subject.commit(0, commands=[put(A, 0, due=1)], until=1)
         subject.commit(1, commands=[put(A, 1, due=8)])
         disturb()
         subject.commit(2, outcomes=[outcome(A, 0, "pending", due=3)])
         disturb()
-        assert subject.commit(3, until=5) == [(A, 0)]
-        disturb()
+        assert subject.commit(3, until=5) == []
+        assert subject.row(A, 0)["status"] == "replaced"
         assert subject.commit(4, until=9) == [(A, 1)]
+        assert subject.ends() == {"claimed": 1, "replaced": 1}
+
+    def test_a_row_put_back_after_a_cancel_came_does_not_come_back(self, subject, disturb):
+        subject.commit(0, commands=[put(A, 0, due=1)], until=1)
+        subject.commit(1, commands=[cancel(A, 1)])
+        disturb()
+        subject.commit(2, outcomes=[outcome(A, 0, "pending", due=3)])
+        disturb()
+        assert subject.commit(3, until=5) == []
+        assert subject.row(A, 0)["status"] == "replaced"
 
     @pytest.mark.parametrize("status", ["dead", "pending"])
     def test_done_with_the_receipt_unknown_is_corrected_by_a_later_outcome(

@@ -104,6 +104,11 @@ REFUSED = {
         "below zero": (structured({"outputpartition": -1}), "'-1'"),
         "too large": (structured({"outputpartition": "9999999999"}), "outputpartition"),
     },
+    Reason.INVALID_RETRY: {
+        "no number": (structured({"retrymax": "often"}), "'often'"),
+        "below none": (structured({"retrymax": -1}), "retrymax"),
+        "no duration": (with_meta({**META, "retryFor": "long"}), "metaData.retryFor"),
+    },
     Reason.INVALID_MESSAGE: {
         "an object": (with_meta(META, '{"a": 1}'), "data.message"),
         "an array": (with_meta(META, "[1]"), "'[1]'"),
