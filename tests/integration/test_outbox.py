@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -47,7 +47,7 @@ class World:
     shape: Shape
     out: str
     known: Topics
-    retry: RetryRules = RetryRules()
+    retry: RetryRules = field(default_factory=RetryRules)
 
     def parts(self, lane: int) -> tuple[Any, ...]:
         return (lane, self.connection, self.shape, self.known, self.retry, lambda: False)

@@ -31,6 +31,7 @@ def row(**changes: object) -> dict[str, Any]:
         "payload": b'{"n":1}',
         "headers": [],
         "due": NOW + 90 * SECOND,
+        "scheduled": NOW + 90 * SECOND,
         "status": "pending",
         "attempt": 0,
         "batch": 3,
