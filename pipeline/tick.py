@@ -11,6 +11,7 @@ from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.report import closed_unseen, ended
 from pipeline.said import Read, Said, said_in
+from state.crashpoint import Point, reach
 from state.errors import StateError
 from state.row import Entry, Status
 from state.store import Store, Tick
@@ -73,18 +74,23 @@ class Ticker:
             return
         said = said_in(read(), self._store.state_id)
         self._measure.lap("read")
+        reach(Point.AFTER_READ)
         claims = self._commit(said, number)
         self._measure.lap("commit")
+        reach(Point.AFTER_COMMIT)
         self._outbox.lift_holds()
         if self._store.last_batch == number:  # else nothing was written: no marker may name it
             self._outbox.hand_over(number, claims)
+        reach(Point.AFTER_HAND_OVER)
         self.claimed += claims.num_rows
         self._horizon.handed_over(said.now, now_micros())
         self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
         self._store.maintain(said.now)
+        reach(Point.AFTER_TICK)
 
     def _commit(self, said: Said, number: int) -> pa.Table:
         retracted = self._retract(said)
+        reach(Point.BEFORE_COMMIT)
         outcomes = pa.concat_tables(
             [self._outbox.reported(), *retracted, self._seen_out(said), said.notes]
         )

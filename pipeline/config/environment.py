@@ -8,8 +8,9 @@ from pipeline.config.places import KNOWN, Place, find
 from pipeline.config.problems import Problem
 from pipeline.config.settings import DELIMITER, PREFIX
 from pipeline.config.texts import read_text
+from state.crashpoint import CRASH_AT
 
-_RESERVED = frozenset({CONFIG_FILE, "DUESTREAM_CACHE"})
+_RESERVED = frozenset({CONFIG_FILE, "DUESTREAM_CACHE", CRASH_AT})
 _TESTS = "DUESTREAM_TEST_"
 
 

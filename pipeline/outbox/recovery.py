@@ -11,6 +11,7 @@ from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import NOTHING_OUT, Marker
 from pipeline.outbox.publisher import Publisher
 from pipeline.outbox.report import closed_unseen, ended
+from state.crashpoint import Point, reach
 from state.errors import KafkaError
 from state.row import Status
 from state.store import Store
@@ -63,6 +64,7 @@ def _take_over(
     """Open every lane there was and will be; return the markers of those there were."""
     publishers = [make(0)]
     first = publishers[0].open()
+    reach(Point.DURING_RECOVERY)
     there_were = first.lanes if first else lanes
     publishers += [make(number) for number in range(1, max(lanes, there_were))]
     markers = [first, *(publisher.open() for publisher in publishers[1:])]

@@ -17,6 +17,7 @@ from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
+from state.crashpoint import Point, reach
 from state.errors import KafkaError
 from state.store import Store
 
@@ -50,6 +51,7 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
         ) from error
     outbox = Outbox(found.publishers, publish.flush_interval / 1_000_000, stopping)
     outbox.begin(found.waiting, store.last_batch, found.watermarks)
+    reach(Point.AFTER_RECOVERY)
     return outbox, found.out
 
 

@@ -25,6 +25,7 @@ from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
+from state.crashpoint import Point, reach
 from state.errors import KafkaError
 
 log = logging.getLogger(__name__)
@@ -127,7 +128,9 @@ class TransactionalPublisher:
         group = self._reader.consumer_group_metadata()
         session.producer.send_offsets_to_transaction([place], group, self._timeout)
         session.wait_for_all(self._timeout)  # a commit would wait for records that are stuck
+        reach(Point.IN_TRANSACTION)
         session.producer.commit_transaction(self._timeout)
+        reach(Point.AFTER_TRANSACTION)
 
     def _learn(self, flush: Flush, errors: dict[int, Code], how: How) -> bool:
         """Change how the flush is sent so that it gets past these errors, if they are of rows."""

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from state.admission import HighMarks, Marks, raise_marks
 from state.columns import reshape
+from state.crashpoint import Point, reach
 from state.delta.layout import (
     BUCKET,
     CHANGELOG,
@@ -55,8 +56,10 @@ def fold(tables: Tables, writer: FoldWriter, now: int) -> int:
     changed = overlay(snapshot.until(target))
     _forget_outdated(writer, snapshot.mark)
     _add_closed(writer, changed, target)
+    reach(Point.DURING_FOLD)
     mark = _mark(changed, target)
     writer.merge(_source(changed, mark, now), _touched_buckets(changed), target)
+    reach(Point.AFTER_FOLD_MERGE)
     writer.delete(CHANGELOG, f"{SEQ} <= {target}")
     return target
 

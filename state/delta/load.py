@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from state.columns import reshape
+from state.crashpoint import Point, reach
 from state.delta.layout import BUCKET, MARK_BUCKET
 from state.delta.snapshot import Snapshot, is_live_row, look
 from state.delta.tables import Tables, read
@@ -30,6 +31,7 @@ def load_window(tables: Tables, until: int, most: int) -> Loaded:
     pending = is_live_row() & text_is(STATUS, Status.PENDING.value)
     end = window_end(_dues(snapshot, pending & (pc.field(DUE) < until)), until, most)
     rows = read(snapshot.schedules, ROW.names, pending & (pc.field(DUE) < end))
+    reach(Point.DURING_WINDOW_LOAD)
     window = Window(end, _beyond(snapshot.files, end))
     window.add(reshape(rows, WINDOW_ROW, {LINE: -1}))
     window.apply(snapshot.tail, _tail_rows(snapshot, end))

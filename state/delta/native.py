@@ -1,6 +1,11 @@
 """Writes the tables with delta-rs, without a JVM."""
 
+import uuid
+from functools import partial
+from pathlib import Path
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import (
     CommitProperties,
     DeltaTable,
@@ -12,6 +17,7 @@ from deltalake import (
 )
 from deltalake.exceptions import CommitFailedError
 
+from state.crashpoint import Point, reach
 from state.delta.layout import (
     APP,
     CHANGELOG,
@@ -83,6 +89,7 @@ class NativeWriter:
         self._fresh = self._tables.open(CHANGELOG)
 
     def _write(self, lines: pa.Table, seq: int) -> None:
+        reach(Point.DURING_COMMIT, partial(_leave_unnamed, self._tables, lines))
         write_deltalake(
             self._handle,
             lines,
@@ -142,6 +149,12 @@ class NativeFoldWriter:
             table.vacuum(int(hours), dry_run=False, enforce_retention_duration=False)
             table.create_checkpoint()
             table.cleanup_metadata()
+
+
+def _leave_unnamed(tables: Tables, lines: pa.Table) -> None:
+    """Leave what a writer leaves that dies within a commit; delta-rs cannot be stopped there."""
+    folder = Path(tables.uri(CHANGELOG).removeprefix("file://"))
+    pq.write_table(lines, folder / f"part-00000-{uuid.uuid4()}-c000.zstd.parquet")
 
 
 def _numbered(seq: int) -> CommitProperties:
