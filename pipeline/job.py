@@ -12,6 +12,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from pipeline.backlog import Backlog
 from pipeline.binding import bind
 from pipeline.clock import now_micros
 from pipeline.config.kafka import librdkafka_options
@@ -103,9 +104,7 @@ class Job:
         presence.announce()
         self._outbox, out = start_outbox(settings, self._store, now_micros())
         later.callback(self._outbox.stop)
-        self._ticker = Ticker(
-            self._store, self._outbox, self._horizon(), settings.publish.claim_limit, measure
-        )
+        self._ticker = Ticker(self._store, self._outbox, self._horizon(), self._backlog(), measure)
         self._ticker.close_when_new(out, now_micros())
 
     def _horizon(self) -> Horizon:
@@ -113,6 +112,10 @@ class Job:
         return (
             Horizon(0, 0) if self._once else Horizon(publish.lookahead_min, publish.lookahead_max)
         )
+
+    def _backlog(self) -> Backlog:
+        publish, outputs = self._settings.publish, self._settings.outputs
+        return Backlog(publish.claim_limit, publish.outbox_limit, outputs.backlog_rate)
 
     def _query(self, trigger: dict[str, Any]) -> StreamingQuery:
         return (

@@ -4,6 +4,7 @@ import threading
 
 import pyarrow as pa
 
+from pipeline.backlog import Backlog
 from pipeline.clock import now_micros
 from pipeline.horizon import Horizon
 from pipeline.measure import Measure
@@ -21,12 +22,12 @@ class Ticker:
     """Takes every batch of lines to the store and to the outbox, one at a time."""
 
     def __init__(
-        self, store: Store, outbox: Outbox, horizon: Horizon, claim_limit: int, measure: Measure
+        self, store: Store, outbox: Outbox, horizon: Horizon, backlog: Backlog, measure: Measure
     ) -> None:
         self._store = store
         self._outbox = outbox
         self._horizon = horizon
-        self._claim_limit = claim_limit
+        self._backlog = backlog
         self._measure = measure
         self._unseen: list[Item] = []
         self._unseen_since = 0
@@ -94,16 +95,19 @@ class Ticker:
         outcomes = pa.concat_tables(
             [self._outbox.reported(), *retracted, self._seen_out(said), said.notes]
         )
-        return self._store.commit(
+        room = self._backlog.room(self._outbox.waiting_by_lane(), said.now)
+        claims = self._store.commit(
             Tick(
                 batch=number,
                 now=said.now,
                 commands=said.commands,
                 outcomes=outcomes,
                 claim_until=said.now + self._horizon.ahead(),
-                claim_limit=self._claim_limit,
+                room=room,
             )
         )
+        self._backlog.claimed(claims, room, self._store.next_due())
+        return claims
 
     def _retract(self, said: Said) -> list[pa.Table]:
         """Take back what newer commands replace or cancel before it goes out."""

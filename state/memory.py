@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from state.admission import HighMarks, not_taken, raise_marks, too_late, versions_of
+from state.claims import within
 from state.columns import reshape
 from state.held import Held
 from state.inspect import Filter, Stats
@@ -134,7 +135,7 @@ class MemoryStore:
 
     def _claim(self, tick: Tick) -> pa.Table:
         due = (k for k in self._held if k.status is Status.PENDING and k.due <= tick.claim_until)
-        rows = by_due(self._held.rows(due)).slice(0, tick.claim_limit)
+        rows = within(by_due(self._held.rows(due)), tick.room)
         lines = claim_lines(rows, tick.batch, tick.now)
         self._write(lines)
         return reshape(lines, ROW)

@@ -20,9 +20,10 @@ batch's number:
   newer command for its identity was taken meanwhile: then it is closed as replaced. A version
   closed as done with the receipt unknown may still be corrected by an outcome with another status;
   any other closed version stays as it is.
-- Then *claim*: of all pending versions with due <= ``claim_until``, those with the least due, at
-  most ``claim_limit``, become claimed by this batch. They are returned as full rows, ordered by
-  due, and they are in the same commit. A version is claimed by one batch only, until put back.
+- Then *claim*: of all pending versions with due <= ``claim_until``, of each lane those with the
+  least due, as many as ``room`` says, become claimed by this batch. They are returned as full rows,
+  ordered by due, and they are in the same commit. A version is claimed by one batch only, until put
+  back.
 
 When ``commit`` or ``settle`` has returned, what it said is remembered, also through kill -9. A
 store opened again knows everything from its tables alone.
@@ -32,6 +33,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
+
+from state.claims import Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Tick:
     commands: pa.Table  # state.row.COMMANDS; at most one row per identity
     outcomes: pa.Table  # state.row.OUTCOMES
     claim_until: int
-    claim_limit: int
+    room: Room
 
 
 class Store(Protocol):

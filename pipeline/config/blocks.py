@@ -29,6 +29,10 @@ class OutputSettings(Block):
         default_factory=list,
         description="topic names, or patterns with * and ?; the job refuses to start with none",
     )
+    backlog_rate: dict[Topic, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict,
+        description="for a topic, how many messages a second go out that are long overdue",
+    )
 
 
 class DeadLetterSettings(Block):
@@ -90,6 +94,9 @@ class PublishSettings(Block):
     )
     claim_limit: int = Field(
         50_000, ge=1, description="messages claimed in one micro-batch at most"
+    )
+    outbox_limit: int = Field(
+        100_000, ge=1, description="messages held in memory for their instant at most"
     )
     transaction_timeout: Duration = Field(
         60 * SECOND, ge=SECOND, description="the broker aborts a transaction open for longer"

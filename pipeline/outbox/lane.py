@@ -12,6 +12,7 @@ from pipeline.outbox.item import Item
 from pipeline.outbox.marker import NOTHING_OUT, Marker
 from state.version import Version, is_newer
 
+MOST = 5_000  # messages in one transaction, if those left behind are due later
 _DUE = attrgetter("due")
 
 
@@ -86,6 +87,9 @@ class Lane:
         if upto < self.watermark:
             return None
         cut = bisect_right(self._items, upto, key=_DUE)
+        if cut > MOST:  # never below the watermark: the marker would claim what is not out
+            upto = max(self._items[MOST - 1].due, self.watermark)
+            cut = bisect_right(self._items, upto, key=_DUE)
         due = [item for item in self._items[:cut] if item.waiting]
         if not due:
             return None

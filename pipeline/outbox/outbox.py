@@ -41,7 +41,11 @@ class Outbox:
     @property
     def waiting(self) -> int:
         """How many messages wait for their instant."""
-        return sum(worker.waiting for worker in self._workers)
+        return sum(self.waiting_by_lane())
+
+    def waiting_by_lane(self) -> list[int]:
+        """Return how many wait on each lane."""
+        return [worker.waiting for worker in self._workers]
 
     def begin(self, claims: pa.Table, batch: int, watermarks: list[int]) -> None:
         """Take over what an earlier run left: claims not yet out, and how far each lane came."""

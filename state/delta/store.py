@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from state.admission import not_taken, raise_marks, too_late, versions_of
+from state.claims import Room
 from state.columns import reshape
 from state.delta.inspector import claims_made
 from state.delta.keeper import WindowKeeper
@@ -26,6 +27,8 @@ from state.lines import LINE, LINES, SEQ, claim_lines, clock_line, command_lines
 from state.row import ENTRY, ROW, SOURCE_OFFSET, SUPERSEDED, Entry
 from state.settings import DeltaSettings
 from state.store import Tick
+
+_NO_ROOM = Room((0,))
 
 
 class DeltaStore(TakesTurns):
@@ -63,7 +66,7 @@ class DeltaStore(TakesTurns):
             return self._made(tick.batch)
         commands = not_taken(tick.commands, mind.taken)
         changes = commands.num_rows + tick.outcomes.num_rows
-        self._keeper.make_ready(tick.now, tick.claim_until, tick.claim_limit, changes)
+        self._keeper.make_ready(tick.now, tick.claim_until, tick.room.total, changes)
         if not (changes or self._keeper.window.due_by(tick.claim_until)):
             return ROW.empty_table()
         outcomes = self._outcomes().lines(tick.outcomes, tick.batch, tick.now)
@@ -73,7 +76,7 @@ class DeltaStore(TakesTurns):
         if not (said.num_rows or self._keeper.window.due_by(tick.claim_until)):
             return ROW.empty_table()
         raise_marks(mind.taken, commands, SOURCE_OFFSET)
-        return self._write(said, tick.batch, tick.now, tick.claim_until, tick.claim_limit)
+        return self._write(said, tick.batch, tick.now, tick.claim_until, tick.room)
 
     @in_turn
     def claims_of(self, batch: int) -> pa.Table:
@@ -91,7 +94,7 @@ class DeltaStore(TakesTurns):
         mind = self._known()
         lines = self._outcomes().lines(outcomes, mind.last_batch, now)
         if lines:
-            self._write(pa.concat_tables(lines), mind.last_batch, now, claim_until=0, limit=0)
+            self._write(pa.concat_tables(lines), mind.last_batch, now, 0, _NO_ROOM)
 
     @in_turn
     def next_due(self) -> int | None:
@@ -144,14 +147,14 @@ class DeltaStore(TakesTurns):
         return mind.made if batch == mind.last_batch else claims_made(self._tables, batch)
 
     def _write(
-        self, said: pa.Table, batch: int, now: int, claim_until: int, limit: int
+        self, said: pa.Table, batch: int, now: int, claim_until: int, room: Room
     ) -> pa.Table:
         """Claim, append and take note; when the append fails, nothing is known any more."""
         mind, window = self._known(), self._keeper.window
         self._mind = None
         said = _numbered(said, mind.seq + 1, mind.line + 1)
         window.apply(said, added_rows(said, window.end))
-        claims = _fresh_puts_only(window.claim(claim_until, limit), mind.line)
+        claims = _fresh_puts_only(window.claim(claim_until, room), mind.line)
         claims = claim_lines(claims, batch, now)
         clock = clock_line(batch, now, json.dumps({"taken": mind.taken.as_dict()}))
         kept = _without_claimed_puts(said, claims)

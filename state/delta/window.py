@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from state.claims import Ints, Room, oldest, within
 from state.lines import LINE, LINES
 from state.row import (
     DUE,
     ENTRY,
+    HASH,
     IDENTITY,
     ROW,
     SOURCE_OFFSET,
@@ -24,8 +25,6 @@ from state.select import by_due
 
 WINDOW_ROW = pa.schema([*ROW, LINES.field(SUPERSEDED), LINES.field(LINE)])
 _STEPS = [ENTRY, IDENTITY, SOURCE_PARTITION, SOURCE_OFFSET, STATUS, SUPERSEDED, LINE]
-
-Ints = npt.NDArray[np.int64]
 
 
 class Window:
@@ -42,6 +41,7 @@ class Window:
         self._starts: list[int] = []
         self._size = 0
         self._due = np.empty(1024, np.int64)
+        self._hash = np.empty(1024, np.int64)
         self._partition = np.empty(1024, np.int64)
         self._offset = np.empty(1024, np.int64)
         self._alive = np.zeros(1024, np.bool_)
@@ -87,14 +87,11 @@ class Window:
                 self._revive(identity, slots[line])
         self._watch_beyond(lines)
 
-    def claim(self, until: int, limit: int) -> pa.Table:
-        """Take out the rows with the least due, up to ``until`` and at most ``limit``, in order."""
+    def claim(self, until: int, room: Room) -> pa.Table:
+        """Take out, in order, the rows due up to ``until`` that there is room for."""
         slots = self._due_slots(until)
-        if len(slots) > limit:
-            dues = self._due[slots]
-            last = np.partition(dues, limit - 1)[limit - 1] if limit else -1
-            slots = slots[dues <= last] if limit else slots[:0]
-        rows = by_due(self._take(slots)).slice(0, limit)
+        slots = slots[oldest(self._due[slots], self._hash[slots], room)]
+        rows = within(by_due(self._take(slots)), room)
         for identity, partition, offset in _names(rows):
             self._kill(identity, partition, offset)
         return rows
@@ -107,6 +104,7 @@ class Window:
         self._chunks.append(rows.select(WINDOW_ROW.names).combine_chunks())
         self._starts.append(first)
         self._due[first : self._size] = rows.column(DUE).to_numpy()
+        self._hash[first : self._size] = rows.column(HASH).to_numpy()
         self._partition[first : self._size] = rows.column(SOURCE_PARTITION).to_numpy()
         self._offset[first : self._size] = rows.column(SOURCE_OFFSET).to_numpy()
         self._alive[first : self._size] = False
@@ -116,7 +114,7 @@ class Window:
         if self._size <= len(self._due):
             return
         room = max(self._size, 2 * len(self._due))
-        for name in ("_due", "_partition", "_offset", "_alive"):
+        for name in ("_due", "_hash", "_partition", "_offset", "_alive"):
             setattr(self, name, np.resize(getattr(self, name), room))
 
     def _revive(self, identity: bytes, slot: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
+from pipeline.clock import now_micros
 from pipeline.local_kafka import LocalKafka
 from pipeline.outbox.connection import Connection
 from pipeline.outbox.item import items_by_lane
@@ -126,7 +127,7 @@ def test_a_refused_message_is_tried_again_as_a_note_says(
     world.retry = RetryRules(max_attempts=3, max_age=DAY, first_delay=1_000_000, longest_delay=DAY)
     publisher = getattr(world, kind)()
     publisher.open()
-    rows = world.rows(b"bad", output_topic=["nowhere"], attempted_at=[[5]])
+    rows = world.rows(b"bad", output_topic=["nowhere"], attempted_at=[[now_micros() - 1_000]])
     published = publisher.publish(flush(rows))
     publisher.close()
     assert set(published.refused) == {0}

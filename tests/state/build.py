@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from state.claims import Room
 from state.row import COMMANDS, OUTCOMES, Entry, Kind
 from state.store import Tick
 
@@ -87,7 +88,7 @@ def tick(
     commands: list[dict[str, Any]] | None = None,
     outcomes: list[dict[str, Any]] | None = None,
     until: float = -1,
-    limit: int = 1000,
+    limit: int | Room = 1000,
 ) -> Tick:
     return Tick(
         batch=batch,
@@ -95,7 +96,7 @@ def tick(
         commands=pa.Table.from_pylist(commands or [], schema=COMMANDS),
         outcomes=pa.Table.from_pylist(outcomes or [], schema=OUTCOMES),
         claim_until=at(until),
-        claim_limit=limit,
+        room=limit if isinstance(limit, Room) else Room((limit,)),
     )
 
 

@@ -4,12 +4,14 @@ A fixture ``subject`` gives the store. ``disturb`` runs each test as it is, with
 anew between the steps, and with a fold between them.
 """
 
+import zlib
 from collections.abc import Callable
 
 import pytest
-from build import at, cancel, names, outcome, put, receipt, reject, tick
+from build import at, cancel, identity_of, names, outcome, put, receipt, reject, tick
 from subject import Subject
 
+from state.claims import Room
 from state.row import ROW, Kind, Status
 
 A, B, C = b"a", b"b", b"c"
@@ -238,6 +240,23 @@ class Conformance:
         disturb()
         assert [o for _, o in subject.commit(3, until=100, limit=3)] == [1, 0]
         assert subject.commit(4, until=100, limit=3) == []
+
+    def test_each_lane_claims_its_own_share(self, subject, disturb):
+        keys = [bytes([n]) for n in range(40)]
+        subject.commit(0, commands=[put(key, n, due=n) for n, key in enumerate(keys)])
+        disturb()
+        lane_of = [zlib.crc32(identity_of(key)) % 3 for key in keys]
+        offsets = [o for _, o in subject.commit(1, until=100, limit=Room((2, 0, 5)))]
+        wanted = {lane: [n for n in range(40) if lane_of[n] == lane] for lane in range(3)}
+        assert offsets == sorted(wanted[0][:2] + wanted[2][:5])
+
+    def test_a_backlog_is_claimed_within_the_quota_of_its_topic(self, subject, disturb):
+        slow = [put(bytes([n]), n, due=n, output_topic="slow") for n in range(6)]
+        other = [put(bytes([n]), n, due=n, output_topic="other") for n in range(6, 9)]
+        subject.commit(0, commands=[*slow, *other])
+        disturb()
+        room = Room((100,), backlog_before=at(5), quotas={"slow": 2})
+        assert [o for _, o in subject.commit(1, until=9, limit=room)] == [0, 1, 5, 6, 7, 8]
 
     def test_a_limit_cuts_through_rows_due_at_the_same_instant(self, subject, disturb):
         subject.commit(0, commands=[put(b"%d" % i, i, due=2) for i in range(5)])

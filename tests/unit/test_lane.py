@@ -1,10 +1,12 @@
 """The publish protocol's memory: what may go out when, and what the marker then says."""
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 import pytest
 
 from pipeline.outbox.item import Item, items_by_lane
-from pipeline.outbox.lane import Lane
+from pipeline.outbox.lane import MOST, Lane
 from pipeline.outbox.marker import Marker
 from state import row
 from state.row import Kind, Status
@@ -37,6 +39,10 @@ def claims(*lines: tuple[bytes, int, int]) -> pa.Table:
 
 def items(*lines: tuple[bytes, int, int]) -> list[Item]:
     return [item for _, item in items_by_lane(claims(*lines), 1)]
+
+
+def due_at(dues: Iterable[int]) -> list[Item]:
+    return items(*((b"%d" % n, n, due) for n, due in enumerate(dues)))
 
 
 @pytest.fixture
@@ -158,3 +164,19 @@ def test_headers_of_all_rows_stay_with_their_rows() -> None:
             for line in part[row.HEADERS].to_pylist()
         ]
         assert found == wanted
+
+
+def test_a_transaction_holds_so_many_messages_and_its_marker_covers_no_more(lane):
+    lane.add(due_at(range(1, MOST + 101)), batch=1)
+    flush = lane.release(now=10**9)
+    assert (len(flush.items), flush.marker.watermark) == (MOST, MOST)
+    lane.published(flush)
+    rest = lane.release(now=10**9)
+    assert (len(rest.items), rest.marker.watermark) == (100, 10**9)
+
+
+def test_messages_due_at_one_instant_or_before_the_watermark_go_out_together(lane):
+    lane.watermark = 50
+    lane.add(due_at([7] * (MOST + 5) + [60] * 3), batch=1)
+    flush = lane.release(now=100)
+    assert (len(flush.items), flush.marker.watermark) == (MOST + 5, 50)
