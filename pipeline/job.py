@@ -12,6 +12,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from pipeline.away import Pauses, is_kafka_away
 from pipeline.backlog import Backlog
 from pipeline.binding import bind
 from pipeline.clock import now_micros
@@ -25,7 +26,7 @@ from pipeline.presence import Presence
 from pipeline.quiet import quiet
 from pipeline.tick import Ticker
 from pipeline.topology import topology
-from state.errors import DuestreamError
+from state.errors import DuestreamError, KafkaError
 from state.open import open_store
 from state.row import Status
 
@@ -41,6 +42,7 @@ class Job:
         self._spark = spark
         self._settings = settings
         self._once = once
+        self._told = False
         self._closing = ExitStack()
         try:
             self._open(measure)
@@ -63,21 +65,47 @@ class Job:
         finally:
             self._closing.close()
 
+    @property
+    def waiting(self) -> int:
+        """How many messages wait in the outbox."""
+        return self._outbox.waiting
+
     def run_until(self, stopped: Callable[[], bool]) -> None:
-        """Tick until told to stop; raise what ended the query if it ends by itself."""
-        query = self._query(
-            {"processingTime": f"{self._settings.pipeline.trigger_interval // 1000} milliseconds"}
-        )
-        told = False
-        while not stopped() and not self._ended(query, timeout=1):
-            if not told and self._ticker.first.is_set():  # the first batch compiles: it takes long
-                log.info("running; schedules are taken from %s", self._inputs())
-                told = True
+        """Tick until told to stop; raise what ended the query, unless it was Kafka being away."""
+        every = f"{self._settings.pipeline.trigger_interval // 1000} milliseconds"
+        pauses = Pauses()
+        while True:
+            query = self._query({"processingTime": every})
+            try:
+                self._watch(query, stopped)
+            except StreamingQueryException as error:
+                if not is_kafka_away(error):
+                    raise
+                pauses.after(error, self._ticker.count, stopped)
+            else:
+                break
         self._ticker.stop()
         query.stop()
 
+    def _watch(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
+        while not stopped() and not self._ended(query, timeout=1):
+            if not self._told and self._ticker.count:  # the first batch compiles: it takes long
+                log.info("running; schedules are taken from %s", self._inputs())
+                self._told = True
+
     def run_once(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Take in what is there, publish what is due, and return."""
+        try:
+            self._run_once(stopped)
+        except StreamingQueryException as error:
+            if is_kafka_away(error):
+                raise KafkaError(
+                    "Kafka cannot be reached; run it again when it is back: what was taken is in "
+                    "the state"
+                ) from error
+            raise
+
+    def _run_once(self, stopped: Callable[[], bool]) -> None:
         log.info("taking what is there from %s", self._inputs())
         before = -1
         while self._ticker.claimed > before and self._has_due():  # a batch claims so many at most

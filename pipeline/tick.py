@@ -34,7 +34,7 @@ class Ticker:
         self._lock = threading.Lock()
         self._stopped = False
         self.failure: BaseException | None = None
-        self.first = threading.Event()
+        self.count = 0
         self.claimed = 0
 
     def stop(self) -> None:
@@ -57,7 +57,7 @@ class Ticker:
                 raise RuntimeError("a batch after the job was told to stop")
             try:
                 self._handle(read, number)
-                self.first.set()
+                self.count += 1
             except BaseException as failure:
                 self.failure = failure
                 raise

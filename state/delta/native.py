@@ -15,7 +15,7 @@ from deltalake import (
     WriterProperties,
     write_deltalake,
 )
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, DeltaError
 
 from state.crashpoint import Point, reach
 from state.delta.layout import (
@@ -28,7 +28,7 @@ from state.delta.layout import (
     properties,
 )
 from state.delta.tables import Tables
-from state.delta.writer import GONE, another_writer
+from state.delta.writer import GONE, another_writer, cannot_be_written
 from state.errors import StateError
 
 _HOUR = 3_600_000_000
@@ -79,6 +79,8 @@ class NativeWriter:
                 self._handle = self._tables.open(CHANGELOG)
                 if (self._handle.transaction_version(APP) or 0) != seq - 1:
                     raise StateError(another_writer(self._tables.path)) from None
+            except (DeltaError, OSError) as error:
+                raise StateError(cannot_be_written(self._tables.path, error)) from error
             else:
                 return
         raise StateError(f"the changelog at {self._tables.path} could not be written to")

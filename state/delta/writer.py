@@ -44,3 +44,11 @@ def another_writer(path: str) -> str:
         f"another job writes the state at {path}; stop it, or give this job a state.delta.path "
         "of its own"
     )
+
+
+def cannot_be_written(path: str, error: Exception) -> str:
+    """Return the sentence for a commit that failed: no space, no permission, storage away."""
+    return (
+        f"the state at state.delta.path {path} cannot be written ({error}); free space or mend "
+        "access, then start again: nothing is lost, and nothing goes out twice"
+    )

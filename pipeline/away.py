@@ -1,0 +1,48 @@
+"""Tells a Kafka that is away from a query that is broken, and waits between two tries."""
+
+import logging
+import re
+import time
+from collections.abc import Callable
+
+from pyspark.errors import StreamingQueryException
+
+log = logging.getLogger(__name__)
+
+_AWAY = re.compile(
+    r"org\.apache\.kafka\.common\.errors\."
+    r"(?:Timeout|Disconnect|Network|CoordinatorNotAvailable|LeaderNotAvailable|NotLeader\w*"
+    r"|BrokerNotAvailable|UnknownServer)Exception"
+    r"|Failed to create new KafkaAdminClient|No resolvable bootstrap urls"
+)
+_SHORTEST = 1.0
+_LONGEST = 30.0
+
+
+def is_kafka_away(error: StreamingQueryException) -> bool:
+    """Tell whether a query ended because no broker answered."""
+    return _AWAY.search(str(error)) is not None
+
+
+class Pauses:
+    """Waits longer from try to try, and briefly again once something was read in between."""
+
+    def __init__(self) -> None:
+        self._pause = _SHORTEST
+        self._count = -1
+
+    def after(
+        self, error: StreamingQueryException, count: int, stopped: Callable[[], bool]
+    ) -> None:
+        """Wait before the next try; ``count`` is how many batches there were so far."""
+        self._pause = _SHORTEST if count > self._count else min(2 * self._pause, _LONGEST)
+        self._count = count
+        found = _AWAY.search(str(error))
+        log.warning(
+            "Kafka cannot be reached (%s); reading goes on when it is back, trying again in %.0f s",
+            found.group().rpartition(".")[2] if found else "no answer",
+            self._pause,
+        )
+        until = time.monotonic() + self._pause
+        while time.monotonic() < until and not stopped():
+            time.sleep(0.1)

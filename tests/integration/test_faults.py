@@ -1,0 +1,162 @@
+"""What a job does while Kafka fails it: waits, tries again, gives up on one message, never on all."""
+
+import itertools
+import logging
+import time
+from collections.abc import Callable
+
+import pytest
+from confluent_kafka import Message
+from pyspark.sql import SparkSession
+
+from pipeline.clock import now_micros
+from pipeline.local_kafka import LocalKafka
+from state import row
+from tests.integration.running import Place, in_seconds, place, running, wait_for
+
+Read = Callable[[str], list[Message]]
+Topics = Callable[..., str]
+
+QUICK = {"retry.first_delay": "200ms", "retry.jitter": 0}
+# So that the query notices within seconds that nobody answers.
+IMPATIENT = {
+    "kafka.source_options": {
+        "kafka.default.api.timeout.ms": "3000",
+        "kafka.request.timeout.ms": "2000",
+        "fetchOffset.numRetries": "1",
+    }
+}
+
+
+def headers(message: Message) -> dict[str, bytes]:
+    return dict(message.headers() or [])
+
+
+def has(here: Place, key: str, **wanted: object) -> bool:
+    rows = here.rows_of(key)
+    return bool(rows) and all(rows[-1][name] == value for name, value in wanted.items())
+
+
+def test_a_message_for_a_missing_topic_goes_out_when_the_topic_is_there(
+    spark: SparkSession, broker: LocalKafka, topics: Topics, tmp_path, read: Read
+) -> None:
+    here = place(tmp_path, broker.bootstrap_servers, topics, **QUICK)
+    missing = f"missing-{here.out}"
+    with running(spark, here.settings), here.client() as client:
+        client.schedule("patient", topic=missing, key="k", at=in_seconds(0))
+        wait_for(lambda: (here.rows_of("k") or [{row.ATTEMPT: 0}])[-1][row.ATTEMPT] >= 2, "tries")
+        assert not has(here, "k", status="dead")
+        broker.create_topics([missing])
+        wait_for(lambda: has(here, "k", status="done"), "the message")
+    (found,) = here.rows_of("k")
+    assert found[row.ATTEMPT] == len(found[row.ATTEMPTED_AT]) >= 2
+    assert found[row.SCHEDULED] <= found[row.ATTEMPTED_AT][0] < found[row.PUBLISHED_AT]
+    assert [m.value() for m in read(missing)] == [b"patient"]
+    assert read(here.dead) == []
+    assert here.stats().ledger.difference == 0
+
+
+def test_a_message_is_dead_after_the_retries_it_asks_for(
+    spark: SparkSession, broker: LocalKafka, topics: Topics, tmp_path, read: Read
+) -> None:
+    here = place(tmp_path, broker.bootstrap_servers, topics, **QUICK)
+    with running(spark, here.settings), here.client() as client:
+        client.schedule(
+            "x", topic="missing-x", key="k", at=in_seconds(0), attributes={"retrymax": 1}
+        )
+        client.schedule("fine", topic=here.out, key="other", at=in_seconds(0))
+        wait_for(lambda: has(here, "k", status="dead"), "the dead letter")
+        wait_for(lambda: has(here, "other", status="done"), "the other message")
+    (letter,) = read(here.dead)
+    assert (letter.value(), headers(letter)["duestream-reason"]) == (b"x", b"unknown_topic")
+    assert headers(letter)["duestream-attempts"].count(b"T") == 2
+    (found,) = here.rows_of("k")
+    assert len(found[row.ATTEMPTED_AT]) == found[row.ATTEMPT] == 2
+    assert here.stats().ledger.difference == 0
+
+
+def test_a_message_that_waits_to_be_tried_again_can_be_cancelled(
+    spark: SparkSession, broker: LocalKafka, topics: Topics, tmp_path, read: Read
+) -> None:
+    here = place(tmp_path, broker.bootstrap_servers, topics, **{"retry.first_delay": "1h"})
+    with running(spark, here.settings), here.client() as client:
+        client.schedule(
+            "x", topic="missing-y", key="k", at=in_seconds(0), attributes={"retryfor": "P1D"}
+        )
+        wait_for(lambda: has(here, "k", status="pending", attempt=1), "the first attempt")
+        client.cancel("k")
+        wait_for(lambda: has(here, "k", status="cancelled"), "the cancel")
+    assert read(here.dead) == []
+
+
+def test_a_broker_that_is_away_is_waited_for_and_nothing_is_lost_or_dead(
+    spark: SparkSession, topics: Topics, tmp_path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    names = (f"away-{n}" for n in itertools.count())
+    with LocalKafka() as broker:
+
+        def topic(_name: str, partitions: int = 1) -> str:
+            name = next(names)
+            broker.create_topics([name], partitions)
+            return name
+
+        here = place(tmp_path, broker.bootstrap_servers, topic, **IMPATIENT)
+        with running(spark, here.settings), here.client() as client:
+            client.schedule("first", topic=here.out, key="first", at=in_seconds(0))
+            wait_for(lambda: has(here, "first", status="done"), "the first message")
+            for n in range(300):
+                due = in_seconds(4 + n / 100)
+                client.schedule(f"{n}", topic=here.out, key=f"k{n}", at=due, wait=False)
+            client.flush()
+            wait_for(lambda: here.stats().ledger.accepted == 301, "the schedules")
+            time.sleep(4)  # some are out, some on their way
+            broker.kill()
+            wait_for(lambda: "Kafka cannot be reached" in caplog.text, "the query to notice")
+            broker.start()
+            wait_for(lambda: here.stats().ledger.ends.get("done") == 301, "all messages")
+            client.schedule("last", topic=here.out, key="last", at=in_seconds(0))
+            wait_for(lambda: has(here, "last", status="done"), "the last message")
+        ledger = here.stats().ledger
+        assert (ledger.difference, ledger.ends.get("dead", 0), ledger.rejected) == (0, 0, 0)
+
+
+def test_a_key_rescheduled_again_and_again_fires_once_after_the_last(
+    spark: SparkSession, broker: LocalKafka, topics: Topics, tmp_path, read: Read
+) -> None:
+    here = place(tmp_path, broker.bootstrap_servers, topics)
+    with running(spark, here.settings), here.client() as client:
+        client.schedule("warm", topic=here.out, key="warm", at=in_seconds(0))
+        wait_for(lambda: has(here, "warm", status="done"), "the first batch")
+        for n in range(40):
+            due = in_seconds(2)
+            client.schedule(f"{n}", topic=here.out, key="k", at=due)
+            time.sleep(0.1)
+        wait_for(lambda: has(here, "k", status="done"), "the message")
+    seen = [m for m in read(here.out) if m.key() == b"k"]
+    assert [m.value() for m in seen] == [b"39"]
+    assert seen[0].timestamp()[1] >= due.timestamp() * 1000 - 1
+    ends = here.stats().ledger.ends
+    assert (ends.get("done"), ends.get("replaced"), here.stats().ledger.difference) == (2, 39, 0)
+
+
+def test_a_backlog_drains_in_due_order_with_a_bounded_outbox(
+    spark: SparkSession, broker: LocalKafka, topics: Topics, tmp_path, read: Read
+) -> None:
+    limits = {"publish.claim_limit": 400, "publish.outbox_limit": 600, "publish.lanes": 2}
+    here = place(tmp_path, broker.bootstrap_servers, topics, **limits)
+    begun = now_micros()
+    with here.client() as client:
+        for n in range(3_000):
+            due = in_seconds(-3600 + n / 10)
+            client.schedule(f"{n:05d}", topic=here.out, key=f"k{n}", at=due, wait=False)
+    most = 0
+    with running(spark, here.settings) as job:
+        while here.stats().ledger.ends.get("done") != 3_000:
+            most = max(most, job.waiting)
+            assert now_micros() - begun < 180_000_000, "gave up waiting for the backlog"
+            time.sleep(0.05)
+    values = [m.value() for m in read(here.out)]
+    assert len(values) == len(set(values)) == 3_000
+    assert 0 < most <= 600
+    assert here.stats().ledger.difference == 0
