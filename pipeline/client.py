@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -50,7 +50,7 @@ class Receipt:
     """Where Kafka put the record; partition and offset are None until that is known."""
 
     id: str
-    key: bytes
+    key: bytes | None
     topic: str
     partition: int | None = None
     offset: int | None = None
@@ -110,6 +110,21 @@ class Client:
         """Withdraw what is pending under ``key``."""
         return self._send(cancel_record(_as_bytes(key)), wait)
 
+    def forward(
+        self,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes | None]] = (),
+        *,
+        partition: int | None = None,
+        wait: bool = True,
+    ) -> Receipt:
+        """Send a record as it is, to a partition if one is named; ``id`` of the receipt is empty.
+
+        For what is an event already, such as a record taken from the dead-letter topic.
+        """
+        return self._send(Record("", key, value, headers, partition), wait)
+
     def flush(self) -> None:
         """Wait until Kafka has everything; raise KafkaError for what it did not take."""
         while self._producer.flush(1):
@@ -148,11 +163,11 @@ class Client:
         return delivery.receipt
 
     def _produce(self, record: Record, taken: Any) -> None:
+        place = {} if record.partition is None else {"partition": record.partition}
+        more = {"headers": list(record.headers), "on_delivery": taken} | place
         while True:
             try:
-                self._producer.produce(
-                    self._topic, record.value, record.key, on_delivery=taken, headers=record.headers
-                )
+                self._producer.produce(self._topic, record.value, record.key, **more)
             except BufferError:
                 self._producer.poll(0.1)  # the queue is full: wait until some are out
             except KafkaException as error:

@@ -1,7 +1,7 @@
 """Writes a schedule, or its cancel, as the CloudEvent on Kafka that the job reads."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -53,9 +53,10 @@ class Record:
     """A Kafka record that is ready to be sent."""
 
     id: str
-    key: bytes
+    key: bytes | None
     value: bytes | None
-    headers: list[tuple[str, bytes]]
+    headers: Sequence[tuple[str, bytes | None]]
+    partition: int | None = None  # None: by the key
 
 
 def schedule_record(key: bytes, wish: Wish, mode: Mode = "binary") -> Record:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from pipeline.cli import config, look, send, work
+from pipeline.cli import audit, config, dead, look, send, work
 from state.errors import DuestreamError
 
 app = typer.Typer(
@@ -18,10 +18,12 @@ app.command()(send.cancel)
 app.command("list")(look.list_rows)
 app.command()(look.show)
 app.command()(look.stats)
+app.command()(audit.audit)
 app.command()(work.run)
 app.command()(work.demo)
 app.command()(work.kafka)
 app.add_typer(work.topic, name="topic")
+app.add_typer(dead.app, name="dead")
 app.add_typer(config.app, name="config")
 
 

@@ -8,6 +8,8 @@ import pyarrow as pa
 from state import row
 from state.version import Version
 
+FIRE_ID = "duestream-fire-id"  # the header that names a publication
+
 _OVERHEAD = 100  # bytes of a record batch's header and of a record's length fields
 
 Headers = list[tuple[str, str | bytes | None]]
@@ -87,8 +89,9 @@ class Item:
     def fire_id(self) -> str:
         """Name this publication: the same on each attempt, of no other publication."""
         chunk, i = self.chunk, self.index
-        instant = chunk.scheduled[i]
-        return f"{chunk.source_topic[i]}-{chunk.partition[i]}-{chunk.offset[i]}-{instant}"
+        return fire_id_of(
+            chunk.source_topic[i], chunk.partition[i], chunk.offset[i], chunk.scheduled[i]
+        )
 
     @property
     def policy(self) -> str | None:
@@ -99,6 +102,11 @@ class Item:
     def attempted_at(self) -> list[int]:
         """When Kafka refused it before."""
         return self.chunk.attempted_at[self.index] or []
+
+
+def fire_id_of(topic: str, partition: int, offset: int, scheduled: int | None) -> str:
+    """Return the fire id of the version made by this record, for this instant."""
+    return f"{topic}-{partition}-{offset}-{scheduled}"
 
 
 def items_by_lane(claims: pa.Table, lanes: int) -> Iterator[tuple[int, Item]]:

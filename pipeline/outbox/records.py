@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from pipeline.clock import instant_text
 from pipeline.deadletter import dead_letter_headers
-from pipeline.outbox.item import Headers, Item
+from pipeline.outbox.item import FIRE_ID, Headers, Item
 from pipeline.outbox.note import write_note
 from pipeline.outbox.retry import Decision
 
-FIRE_ID = "duestream-fire-id"
 ATTEMPTS = "duestream-attempts"  # when it was tried
 OMITTED = "duestream-value-omitted"
 

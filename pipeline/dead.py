@@ -1,0 +1,106 @@
+"""Finds what ended as dead: messages Kafka refused for good, and records that were not admitted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from state.inspect import Filter, Inspector
+from state.row import (
+    CHANGED_AT,
+    DETAIL,
+    HEADERS,
+    KEY,
+    KIND,
+    OUTPUT_TOPIC,
+    REASON,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TIMESTAMP,
+    SOURCE_TOPIC,
+    STATUS,
+    Kind,
+    Status,
+)
+from state.version import Version, is_newer
+
+OWN_HEADERS = "duestream-"  # how the names begin of the headers that a dead letter gets
+
+_SAID = {REASON: "duestream-reason", DETAIL: "duestream-detail"}
+_SINGLE_LOOKS = 20
+_VERSION = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which dead rows are wanted; what is left None does not narrow the choice."""
+
+    key: bytes | None = None
+    reason: str | None = None
+    topic: str | None = None  # the output topic; of a record not admitted its source topic
+    since: int | None = None  # microseconds: dead then or later
+
+    def takes(self, row: Row) -> bool:
+        """Tell whether a row is wanted."""
+        return (
+            self.reason in (None, row[REASON])
+            and self.topic in (None, topic_of(row))
+            and (self.since is None or row[CHANGED_AT] >= self.since)
+        )
+
+
+def dead_rows(inspector: Inspector, choice: Choice) -> list[Row]:
+    """Return the dead rows that are wanted, the newest first."""
+    where = Filter(statuses=[Status.DEAD], key=choice.key, kind=None)
+    rows = [_with_reason(row) for row in inspector.rows(where).to_pylist()]
+    wanted = [row for row in rows if choice.takes(row)]
+    return sorted(wanted, key=lambda row: (row[CHANGED_AT], version_of(row)[1:]), reverse=True)
+
+
+def topic_of(row: Row) -> str:
+    """Return the topic a row is about: where it was to go, or where it was not admitted."""
+    name = OUTPUT_TOPIC if row[KIND] == Kind.MESSAGE else SOURCE_TOPIC
+    return str(row[name])
+
+
+def version_of(row: Row) -> Version:
+    """Return the record that made a row."""
+    return Version(*(row[name] for name in _VERSION))
+
+
+def newer_versions(inspector: Inspector, rows: list[Row]) -> Iterator[Row | None]:
+    """Yield for each row the newest version that came after it, None when there is none.
+
+    A record that was not admitted does not stand in the way of a message: it changed nothing.
+    """
+    known = _known(inspector, rows)
+    for row in rows:
+        newest = None
+        for other in known.get((row[SOURCE_TOPIC], row[KEY]), []):
+            counts = other[KIND] == Kind.MESSAGE or row[KIND] == Kind.REJECTION
+            if counts and is_newer(version_of(other), version_of(newest or row)):
+                newest = other
+        yield newest
+
+
+def _known(inspector: Inspector, rows: list[Row]) -> dict[tuple[str, bytes], list[Row]]:
+    """Return the versions of the keys of ``rows``; many keys are looked up in one go."""
+    keys = {(row[SOURCE_TOPIC], row[KEY]) for row in rows if row[KEY] is not None}
+    known: dict[tuple[str, bytes], list[Row]] = {key: [] for key in keys}
+    if len(keys) <= _SINGLE_LOOKS:
+        for topic, key in keys:
+            known[topic, key] = inspector.versions(key, topic).to_pylist()
+        return known
+    columns = [KEY, KIND, STATUS, *_VERSION]
+    for row in inspector.rows(Filter(kind=None)).select(columns).to_pylist():
+        if (row[SOURCE_TOPIC], row[KEY]) in known:
+            known[row[SOURCE_TOPIC], row[KEY]].append(row)
+    return known
+
+
+def _with_reason(row: Row) -> Row:
+    """Fill in why a record was not admitted; once its letter is out only the headers say it."""
+    said = {header["key"]: header["value"] for header in row[HEADERS] or []}
+    found = {name: said[header].decode() for name, header in _SAID.items() if header in said}
+    return row | {name: row[name] or text for name, text in found.items()}
