@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Message, Producer
+from confluent_kafka import Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from pipeline.cli.main import main
 from pipeline.clock import now_micros
@@ -110,6 +111,20 @@ def test_a_record_that_is_missing_is_found_out(
     told = json.loads(run("audit", "--topics", "--json", code=1))
     assert told["topics"]["missing"] == [{"topic": topic, "partition": 0, "offset": 7}]
     assert (told["difference"], told["topics"]["matched"]) == (0, 2)
+
+
+def test_a_record_that_kafka_has_deleted_is_gone_by_retention(
+    broker: LocalKafka, topics: Topics, tmp_path: Path, run: Run
+) -> None:
+    topic = topics("out")
+    rows = rows_for(topic)
+    publish(broker, topic, records_of(rows))
+    keep(tmp_path, rows, done([0, 1, 2]))
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    for deleted in admin.delete_records([TopicPartition(topic, 0, 2)]).values():
+        deleted.result(30)
+    told = json.loads(run("audit", "--topics", "--json"))["topics"]
+    assert (told["gone_by_retention"], told["matched"], told["missing"]) == (2, 1, [])
 
 
 def test_a_topic_that_is_gone_has_no_records(tmp_path: Path, run: Run, broker: LocalKafka) -> None:
