@@ -97,11 +97,12 @@ def outcome_lines(outcomes: pa.Table, batch: int, now: int) -> pa.Table:
 
 def full_outcome_line(row: pa.Table, outcome: pa.Table, batch: int, now: int) -> pa.Table:
     """Return the line of an outcome together with the row it acts on, content and all."""
-    values: dict[str, object] = {
-        f.name: outcome.column(f.name) for f in OUTCOME_FIELDS if f.name not in KEPT
-    }
-    values |= {name: pc.coalesce(outcome.column(name), row.column(name)) for name in (*KEPT, DUE)}
-    if outcome.column(STATUS)[0].as_py() == Status.PENDING:
+    back = outcome.column(STATUS)[0].as_py() == Status.PENDING
+    said = [f.name for f in OUTCOME_FIELDS if f.name != STATUS]
+    kept = {DUE, *(said if back else KEPT)}  # unless the outcome says otherwise
+    values: dict[str, object] = {name: outcome.column(name) for name in (STATUS, *said)}
+    values |= {name: pc.coalesce(outcome.column(name), row.column(name)) for name in kept}
+    if back:
         values[CLAIM] = None
     values |= {ENTRY: Entry.OUTCOME.value, BATCH: batch, CHANGED_AT: now}
     return reshape(row, LINES, values)

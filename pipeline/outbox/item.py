@@ -21,6 +21,7 @@ class Chunk:
     __slots__ = (
         "attempted_at",
         "claim",
+        "detail",
         "headers",
         "identity",
         "key",
@@ -29,6 +30,7 @@ class Chunk:
         "partition",
         "payload",
         "policy",
+        "reason",
         "scheduled",
         "source_key",
         "source_topic",
@@ -51,6 +53,8 @@ class Chunk:
         self.payload: list[bytes | None] = claims[row.PAYLOAD].to_pylist()
         self.headers = _headers(claims[row.HEADERS])
         self.scheduled: list[int | None] = claims[row.SCHEDULED].to_pylist()
+        self.reason: list[str | None] = claims[row.REASON].to_pylist()
+        self.detail: list[str | None] = claims[row.DETAIL].to_pylist()
         self.policy: list[str | None] = claims[row.POLICY].to_pylist()
         self.attempted_at: list[list[int] | None] = claims[row.ATTEMPTED_AT].to_pylist()
         self.claim: list[int] = claims[row.CLAIM].to_pylist()

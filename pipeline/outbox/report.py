@@ -44,16 +44,20 @@ def closed_unseen(items: Iterable[Item]) -> pa.Table:
 
 def ended(items: Iterable[Item], status: Status) -> pa.Table:
     """Return outcomes that give items a status without having been published."""
-    return _table([(*_version(item), status, None, None, None, None, item.due) for item in items])
+    nothing = (None,) * 5
+    return _table([(*_version(item), status, *nothing, item.due) for item in items])
 
 
 def _line(item: Item, at: int | None, receipt: tuple[int, int] | None) -> tuple[object, ...]:
-    rejected = item.chunk.kind[item.index] == Kind.REJECTION
+    chunk, i = item.chunk, item.index
+    rejected = chunk.kind[i] == Kind.REJECTION
     partition, offset = receipt or (None, None)
+    unknown = None if receipt else RECEIPT_UNKNOWN
     return (
         *_version(item),
         Status.DEAD if rejected else Status.DONE,
-        None if receipt or rejected else RECEIPT_UNKNOWN,
+        chunk.reason[i] if rejected else unknown,
+        chunk.detail[i] if rejected else None,
         partition,
         offset,
         at,
@@ -73,6 +77,7 @@ _COLUMNS = (
     row.SOURCE_TIMESTAMP,
     row.STATUS,
     row.REASON,
+    row.DETAIL,
     row.PUBLISHED_PARTITION,
     row.PUBLISHED_OFFSET,
     row.PUBLISHED_AT,

@@ -28,6 +28,7 @@ from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
 from state import row
+from state.claims import Room
 from state.errors import KafkaError
 from state.memory import MemoryStore
 from state.row import Status
@@ -202,7 +203,9 @@ def store_with_claims(rows: pa.Table) -> MemoryStore:
     commands = rows.select([n for n in row.COMMANDS.names if n in rows.column_names])
     commands = commands.append_column(row.ENTRY, pa.array(["put"] * rows.num_rows))
     commands = commands.append_column(row.SUPERSEDED, pa.array([0] * rows.num_rows, pa.int32()))
-    tick = Tick(1, 1, commands.select(row.COMMANDS.names), row.OUTCOMES.empty_table(), 10**15, 100)
+    tick = Tick(
+        1, 1, commands.select(row.COMMANDS.names), row.OUTCOMES.empty_table(), 10**15, Room((100,))
+    )
     assert store.commit(tick).num_rows == rows.num_rows
     return store
 
@@ -266,7 +269,7 @@ def test_another_number_of_lanes_claims_anew_what_was_not_out(world: World, read
         publisher.close()
     assert found.out == []  # closed in the state before the old markers were overwritten
     assert store.unsettled().num_rows == found.waiting.num_rows == 0
-    later = Tick(2, 6, row.COMMANDS.empty_table(), row.OUTCOMES.empty_table(), 10**15, 100)
+    later = Tick(2, 6, row.COMMANDS.empty_table(), row.OUTCOMES.empty_table(), 10**15, Room((100,)))
     assert store.commit(later)[row.KEY].to_pylist() == [b"not-out"]
     lane.close()
 

@@ -338,6 +338,15 @@ class Conformance:
         assert (row["claim"], row["attempt"], row["payload"]) == (2, 1, b"payload of a at 0")
         assert (row["scheduled"], row["attempted_at"]) == (at(1), [7])
 
+    def test_a_refusal_put_back_keeps_its_reason(self, subject, disturb):
+        subject.commit(0, commands=[reject(0)], until=1)
+        disturb()
+        subject.settle(outcome(b"refused 0", 0, "pending"))
+        disturb()
+        (row,) = subject.rows(kind=Kind.REJECTION).to_pylist()
+        assert (row["status"], row["reason"]) == ("pending", "bad_time")
+        assert row["detail"] == "no offset in the time"
+
     def test_a_row_put_back_may_be_claimed_in_the_same_batch(self, subject, disturb):
         subject.commit(0, commands=[put(A, 0, due=1)], until=1)
         disturb()

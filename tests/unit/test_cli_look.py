@@ -13,6 +13,7 @@ import pytest
 
 from pipeline.cli.main import main
 from pipeline.clock import now_micros
+from state.claims import Room
 from state.open import open_store
 from state.row import COMMANDS, OUTCOMES
 from state.settings import StateSettings
@@ -54,7 +55,9 @@ def tick(
     batch: int, puts: list[dict[str, Any]], outcomes: list[dict[str, Any]], claim_until: int
 ) -> Tick:
     commands = pa.Table.from_pylist(puts, COMMANDS)
-    return Tick(batch, NOW, commands, pa.Table.from_pylist(outcomes, OUTCOMES), claim_until, 100)
+    return Tick(
+        batch, NOW, commands, pa.Table.from_pylist(outcomes, OUTCOMES), claim_until, Room((100,))
+    )
 
 
 @pytest.fixture(scope="module")
