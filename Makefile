@@ -4,7 +4,7 @@ STAMP := .venv/.installed
 SAY := @printf '%s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help install machine demo test lint bench pins clean
+.PHONY: help install machine demo test torture lint bench pins clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | \
@@ -37,6 +37,9 @@ demo: machine ## see messages wait and go out, on a broker of its own
 test: lint machine ## lint, types, imports, then all tests
 	$(SAY) "pytest ..."
 	@$(BIN)/python -m pytest -q
+
+torture: machine ## kill job and broker at random for five minutes, and count what is lost
+	@$(BIN)/python -m tests.torture
 
 lint: $(STAMP) ## check style, types and who may import whom
 	$(SAY) "ruff ..."

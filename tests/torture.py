@@ -1,0 +1,197 @@
+"""Kills the job and the broker at random under a load of schedules, replacements and cancels.
+
+``python -m tests.torture --minutes 5 --seed 7``: the seed gives the same load and the same kills;
+what they hit depends on the machine. Ends with 1 when anything is lost, twice, early or miscounted.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from confluent_kafka import Consumer, Message, TopicPartition
+
+from pipeline.client import Client
+from pipeline.local_kafka import LocalKafka
+from tests.acceptance.book import Book, Findings
+from tests.acceptance.lives import LANES, Lives, wait_for
+
+SOURCE, OUT = "torture-in", "torture-out"
+_STEP = 0.1  # seconds between commands
+_LOOK_EVERY = 5.0
+_DRAIN = 600.0
+_FAULTS = ("lost", "twice", "early", "unwanted", "unknown", "disordered", "miscounted")
+
+
+class Torture:
+    """One broker, one state, and whoever kills them."""
+
+    def __init__(self, kafka: LocalKafka, lives: Lives, book: Book, chance: random.Random) -> None:
+        self._kafka = kafka
+        self._lives = lives
+        self.book = book
+        self._chance = chance
+        self.kills = {"job": 0, "broker": 0}
+        self.ended: list[str] = []  # what lives that ended by themselves said last
+        self._keys = 0
+        self._span = 0.0
+        self._dies_at: float | None = None
+
+    def run(self, seconds: float) -> None:
+        """Load and kill for a while, then let everything come to its end."""
+        end = time.monotonic() + seconds
+        broker = self._timer(35, 70, self._kill_broker)
+        look = self._timer(_LOOK_EVERY, _LOOK_EVERY, self._look)
+        self._begin()
+        while time.monotonic() < end:
+            self._command()
+            broker()
+            look()
+            self._perhaps_kill_job()
+            self._live_on()
+            time.sleep(_STEP)
+        wait_for(self._is_settled, "the end of all messages", _DRAIN)
+
+    def _timer(self, least: float, most: float, act: Callable[[], None]) -> Callable[[], None]:
+        at = time.monotonic() + self._chance.uniform(least, most)
+
+        def perhaps() -> None:
+            nonlocal at
+            if time.monotonic() >= at:
+                act()
+                at = time.monotonic() + self._chance.uniform(least, most)
+
+        return perhaps
+
+    def _command(self) -> None:
+        book, lot = self.book, self._chance.random()
+        if lot < 0.65:
+            self._keys += 1
+            book.put(f"key-{self._keys}", self._chance.uniform(1, 40))
+        for key in book.some(1, 1, 40) if 0.65 <= lot < 0.8 else []:
+            book.put(key, self._chance.uniform(1, 40))
+        for key in book.some(1, 1, 40) if 0.8 <= lot < 0.9 else []:
+            book.cancel(key)
+        for key in book.some(1, -300, -1) if lot >= 0.9 else []:
+            book.put(key, self._chance.uniform(1, 20))
+
+    def _begin(self) -> None:
+        """Start a life; one in three may end before it runs, the others some time after."""
+        self._lives.begin()
+        self._span = self._chance.uniform(0, 20)
+        self._dies_at = time.monotonic() + self._span if self._chance.random() < 0.33 else None
+
+    def _perhaps_kill_job(self) -> None:
+        if self._dies_at is None and self._is_running():
+            self._dies_at = time.monotonic() + self._span
+        if self._dies_at is not None and time.monotonic() >= self._dies_at:
+            self._lives.kill()
+            self.kills["job"] += 1
+            say(f"the job is killed {'while it runs' if self._is_running() else 'at its start'}")
+            self._begin()
+
+    def _kill_broker(self) -> None:
+        self._kafka.kill()
+        self.kills["broker"] += 1
+        say("the broker is killed")
+        up_again = time.monotonic() + self._chance.uniform(0, 8)
+        while time.monotonic() < up_again:
+            self._command()
+            time.sleep(_STEP)
+        self._kafka.start()
+
+    def _live_on(self) -> None:
+        """Start the job again when it has ended by itself, as it may without a broker."""
+        if self._lives.has_ended:
+            self.ended.append(self._lives.tail().strip().rpartition("\n")[2])
+            say(f"the job has ended: {self.ended[-1]}")
+            self._begin()
+
+    def _look(self) -> None:
+        if self._is_running():
+            self.book.look(self._lives.state())
+
+    def _is_running(self) -> bool:
+        return "running;" in self._lives.log()
+
+    def _is_settled(self) -> bool:
+        self._live_on()
+        return self._is_running() and self.book.is_settled(self._lives.state())
+
+
+def main() -> int:
+    """Run as the arguments say; return the exit code."""
+    wanted = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
+    wanted.add_argument("--minutes", type=float, default=5.0)
+    wanted.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    given = wanted.parse_args()
+    say(f"seed {given.seed}, {given.minutes:g} minutes")
+    with tempfile.TemporaryDirectory(prefix="duestream-torture-") as folder, LocalKafka() as kafka:
+        return _torture(Path(folder), kafka, given.minutes * 60, random.Random(given.seed))
+
+
+def _torture(folder: Path, kafka: LocalKafka, seconds: float, chance: random.Random) -> int:
+    servers = kafka.bootstrap_servers
+    kafka.create_topics([SOURCE, OUT], 2, {"message.timestamp.type": "LogAppendTime"})
+    lives = Lives(folder, servers, (SOURCE, OUT), {"fold_rows": 200})
+    options = {"log_level": 0}
+    with Client(servers, topic=SOURCE, options=options, timeout=timedelta(minutes=5)) as client:
+        torture = Torture(kafka, lives, Book(client, OUT, chance), chance)
+        try:
+            torture.run(seconds)
+            code = lives.stop()
+            findings = torture.book.audit(_read(servers), lives.state(), LANES)
+        finally:
+            lives.kill()
+    _summary(torture, findings, code)
+    return 1 if findings.faults() or code else 0
+
+
+def _summary(torture: Torture, findings: Findings, code: int) -> None:
+    lines = {
+        "scheduled": len(torture.book.versions),
+        "published": findings.published,
+        "kills of the job": torture.kills["job"],
+        "kills of the broker": torture.kills["broker"],
+        "ended by itself": len(torture.ended),
+        "exit code at the end": code,
+        "withdrawn in good time": findings.withdrawn,
+        **{name: len(getattr(findings, name)) for name in _FAULTS},
+    }
+    for name, value in lines.items():
+        say(f"{name:<24}{value:>8}")
+    for name, found in findings.faults().items():
+        say(f"{name}: {found[:5]}")
+
+
+def _read(servers: str) -> list[Message]:
+    """Read all that is committed on the output topic."""
+    options = {"bootstrap.servers": servers, "group.id": "torture", "enable.partition.eof": True}
+    consumer = Consumer({**options, "isolation.level": "read_committed"})
+    partitions = consumer.list_topics(OUT, 30).topics[OUT].partitions
+    consumer.assign([TopicPartition(OUT, number, 0) for number in partitions])
+    messages: list[Message] = []
+    ended = 0
+    while ended < len(partitions):
+        message = consumer.poll(30)
+        if message is None:
+            raise TimeoutError(f"{OUT} cannot be read to its end")
+        if message.error() is None:
+            messages.append(message)
+        else:
+            ended += 1
+    consumer.close()
+    return messages
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
