@@ -1,0 +1,129 @@
+"""A Kafka that fits in memory: records, an output, and per lane a marker and an epoch.
+
+A transaction is one call: messages, notes and marker change together or not at all, and only for
+the publisher that opened the lane last.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from build import SECOND, cancel, put
+from confluent_kafka import TopicPartition
+from model import Model, Name
+
+from pipeline.outbox.item import Item
+from pipeline.outbox.lane import Flush
+from pipeline.outbox.marker import Marker
+from pipeline.outbox.note import write_note
+from pipeline.outbox.publisher import Published
+from pipeline.outbox.refusal import Refusal
+from pipeline.outbox.retry import RetryRules
+from pipeline.reasons import Reason
+
+RETRY = RetryRules(max_attempts=3, max_age=10**15, first_delay=SECOND, longest_delay=2 * SECOND)
+_UNKNOWN = Refusal(Reason.UNKNOWN_TOPIC, "topic bad: not there")
+_NONE = TopicPartition("internal", 0, -1001)
+
+
+class Crash(Exception):
+    """The process ends here."""
+
+
+class Fenced(Exception):
+    """Another publisher has opened the lane."""
+
+
+class Record(NamedTuple):
+    line: dict[str, Any]
+    is_put: bool
+
+    @property
+    def name(self) -> Name:
+        return self.line["source_partition"], self.line["source_offset"]
+
+    @property
+    def age(self) -> tuple[int, int, int]:
+        return (self.line["source_timestamp"], *self.name)
+
+    @property
+    def due(self) -> int:
+        return self.line["due"]
+
+
+@dataclass
+class SmallKafka:
+    model: Model
+    clock: Callable[[], int]
+    state_id: str = ""
+    source: list[list[Record]] = field(default_factory=lambda: [[], []])
+    output: list[Name] = field(default_factory=list)
+    notes: list[tuple[Name, int | None, bytes]] = field(default_factory=list)
+    markers: dict[int, TopicPartition] = field(default_factory=dict)
+    epochs: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    is_bad: bool = True  # whether it refuses messages for the topic "bad"
+
+    def produce(self, key: bytes, partition: int, stamp: float, due: float | None, topic: str):
+        log = self.source[partition]
+        at = {"partition": partition, "stamp": stamp}
+        if due is None:
+            log.append(Record(cancel(key, len(log), **at), False))
+        else:
+            log.append(Record(put(key, len(log), due, output_topic=topic, **at), True))
+
+    def transact(self, lane: int, epoch: int, flush: Flush) -> Published:
+        if epoch != self.epochs[lane]:
+            raise Fenced
+        dues = [item.due for item in flush.items]
+        assert dues == sorted(dues)
+        now, receipts, refused = self.clock(), [], {}
+        for number, item in enumerate(flush.items):
+            if self.is_bad and item.chunk.topic[item.index] == "bad":
+                refused[number] = _UNKNOWN
+                self._refuse(item, now)
+            self.output += [] if number in refused else [name_of(item)]
+            receipts.append(None if number in refused else (0, len(self.output) - 1))
+        self.markers[lane] = flush.marker.at("internal", lane)
+        for number, item in enumerate(flush.items):
+            if number not in refused:
+                self.model.is_out(name_of(item))
+        return Published(now, receipts, refused)
+
+    def _refuse(self, item: Item, now: int) -> None:
+        decision = RETRY.decide(item, _UNKNOWN, now)
+        self.model.is_refused(name_of(item), decision.again_at)
+        note = write_note(item, decision, self.state_id)
+        self.notes.append((name_of(item), decision.again_at, note))
+
+
+@dataclass
+class SmallPublisher:
+    """Keeps the promises of pipeline.outbox.publisher; ``fate`` says how the next one goes."""
+
+    kafka: SmallKafka
+    lane: int
+    epoch: int = 0
+    fate: str = "well"  # "well", "before", "after" (a crash), "unclear" (out, receipts lost)
+
+    def open(self) -> Marker | None:
+        self.kafka.epochs[self.lane] += 1
+        self.epoch = self.kafka.epochs[self.lane]
+        return Marker.of(self.kafka.markers.get(self.lane, _NONE))
+
+    def publish(self, flush: Flush) -> Published:
+        if self.fate == "before":
+            raise Crash
+        published = self.kafka.transact(self.lane, self.epoch, flush)
+        if self.fate == "after":
+            raise Crash
+        if self.fate == "unclear":
+            return Published(published.at, [None] * len(flush.items), published.refused)
+        return published
+
+    def close(self) -> None:
+        self.epoch = -1
+
+
+def name_of(item: Item) -> Name:
+    return item.version.partition, item.version.offset
