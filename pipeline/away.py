@@ -7,6 +7,13 @@ from collections.abc import Callable
 
 from pyspark.errors import StreamingQueryException
 
+from state.errors import DuestreamError
+
+
+class QueryError(DuestreamError):
+    """The streaming query ended by itself."""
+
+
 log = logging.getLogger(__name__)
 
 _AWAY = re.compile(
@@ -22,6 +29,17 @@ _LONGEST = 30.0
 def is_kafka_away(error: StreamingQueryException) -> bool:
     """Tell whether a query ended because no broker answered."""
     return _AWAY.search(str(error)) is not None
+
+
+def told(error: StreamingQueryException) -> QueryError:
+    """Return the end of a query in a sentence; the trace is logged for those who need it."""
+    log.debug("the query ended", exc_info=error)
+    causes = re.findall(r"(?:Caused by: |^)([\w.$]+(?:Exception|Error): [^\n]+)", str(error), re.M)
+    why = causes[-1] if causes else str(error).partition("\n")[0]
+    return QueryError(
+        f"the query ended: {why[:500]}; what was committed is in the state. Mend the cause and "
+        "start again; --set log.level=DEBUG shows the whole trace"
+    )
 
 
 class Pauses:

@@ -1,5 +1,6 @@
 """Writes a schedule, or its cancel, as the CloudEvent on Kafka that the job reads."""
 
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ Mode = Literal["binary", "structured"]
 Attributes = Mapping[str, str | int | datetime]
 Headers = Mapping[str, str | bytes]
 
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _BY_PARAMETER = {
     "outputtopic": "topic",
     "deliverat": "at",
@@ -65,6 +67,7 @@ def schedule_record(key: bytes, wish: Wish, mode: Mode = "binary") -> Record:
     In binary mode the payload is the record's value, byte for byte. A message without a payload is
     always sent in structured mode: a record without a value would be a cancel.
     """
+    _check(key, wish.topic)
     event = _event(_attributes(wish), wish.payload)
     binary = mode == "binary" and wish.payload is not None
     message = to_binary_event(event) if binary else to_structured_event(event)
@@ -74,6 +77,7 @@ def schedule_record(key: bytes, wish: Wish, mode: Mode = "binary") -> Record:
 
 def cancel_record(key: bytes) -> Record:
     """Return the record that cancels what is pending under ``key``."""
+    _check(key)
     event = _event({"type": CANCEL_TYPE, "source": SOURCE}, None)
     # No value: on a compacted topic the schedule then goes for good.
     return Record(event.get_id(), key, None, [*to_binary_event(event).headers.items()])
@@ -92,6 +96,16 @@ def rfc3339(instant: datetime, name: str) -> str:
         raise ScheduleError(
             f"{name}: {instant.isoformat()} lies outside the years 1 to 9999 in UTC; give another"
         ) from error
+
+
+def _check(key: bytes, topic: str = "ok") -> None:
+    """Refuse here what the job would refuse."""
+    if not key:
+        raise ScheduleError("key: is empty; the key names the schedule, give one")
+    if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+        raise ScheduleError(
+            f"topic: {topic!r} is not a topic name; use at most 249 letters, digits, '.', '_', '-'"
+        )
 
 
 def _event(attributes: dict[str, str | datetime], payload: bytes | str | None) -> CloudEvent:

@@ -12,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from pipeline.away import Pauses, is_kafka_away
+from pipeline.away import Pauses, is_kafka_away, told
 from pipeline.backlog import Backlog
 from pipeline.binding import bind
 from pipeline.clock import now_micros
@@ -80,7 +80,7 @@ class Job:
                 self._watch(query, stopped)
             except StreamingQueryException as error:
                 if not is_kafka_away(error):
-                    raise
+                    raise told(error) from error
                 pauses.after(error, self._ticker.count, stopped)
             else:
                 break
@@ -103,7 +103,7 @@ class Job:
                     "Kafka cannot be reached; run it again when it is back: what was taken is in "
                     "the state"
                 ) from error
-            raise
+            raise told(error) from error
 
     def _run_once(self, stopped: Callable[[], bool]) -> None:
         log.info("taking what is there from %s", self._inputs())

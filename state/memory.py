@@ -19,7 +19,7 @@ from state.lines import (
     full_outcome_line,
     outcome_lines,
 )
-from state.outcomes import one_per_version, overtaken
+from state.outcomes import is_known_attempt, one_per_version, overtaken
 from state.resolve import Known, may_act
 from state.row import LIVE, ROW, SOURCE_OFFSET, STATUS, Status
 from state.select import by_due, by_version, expression, first, key_is
@@ -125,6 +125,8 @@ class MemoryStore:
             outcome = outcomes.slice(i, 1)
             status = outcome.column(STATUS)[0].as_py()
             if known is None or not may_act(known, status):
+                continue
+            if is_known_attempt(outcome, self._held.rows([known])):
                 continue
             if status == Status.PENDING:
                 row = self._held.rows([known])

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from state.admission import versions_of
 from state.resolve import Coordinates
-from state.row import PUBLISHED_OFFSET, STATUS, Status
+from state.row import ATTEMPT, PUBLISHED_OFFSET, STATUS, Status
 from state.version import Version, is_newer
 
 Newest = Callable[[Sequence[tuple[bytes, Version]]], list[Version | None]]
@@ -47,3 +47,9 @@ def overtaken(outcomes: pa.Table, newest: Newest) -> pa.Table:
             statuses[i] = Status.REPLACED.value
     at = outcomes.schema.get_field_index(STATUS)
     return outcomes.set_column(at, STATUS, pa.array(statuses, pa.string()))
+
+
+def is_known_attempt(outcome: pa.Table, row: pa.Table) -> bool:
+    """Tell whether an outcome speaks of an attempt that its row knows of already."""
+    said, known = outcome.column(ATTEMPT)[0].as_py(), row.column(ATTEMPT)[0].as_py()
+    return said is not None and said <= (known or 0)

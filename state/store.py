@@ -18,6 +18,7 @@ batch's number:
 - An *outcome* acts on exactly the version it names: it closes a claimed (or pending) version with
   its status, reason and receipt; status pending puts it back with the due instant given, unless a
   newer command for its identity was taken meanwhile: then it is closed as replaced. A version
+  An outcome that bears an attempt acts only on a version with fewer attempts. A version
   closed as done with the receipt unknown may still be corrected by an outcome with another status;
   any other closed version stays as it is.
 - Then *claim*: of all pending versions with due <= ``claim_until``, of each lane those with the

@@ -8,7 +8,7 @@ from pipeline.cli import audit, config, dead, look, send, work
 from state.errors import DuestreamError
 
 app = typer.Typer(
-    help="Delayed, scheduled and recurring messages for Kafka.",
+    help="Delayed and scheduled messages for Kafka.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -40,7 +40,8 @@ class Settings(Block, BaseSettings):
     )
 
     name: Annotated[str, AfterValidator(checked_topic)] = Field(
-        "duestream", description="names the job: its transactions, groups and internal topic"
+        "duestream",
+        description="names the job: its query, and its internal topic unless that is set",
     )
     kafka: KafkaSettings = KafkaSettings()
     sources: list[SourceSettings] = Field(

@@ -12,7 +12,9 @@ from pipeline.config.tree import Setting, fields_of
 from state.settings import Block
 
 HIDDEN = "****"
-_SECRET_NAME = re.compile(r"password|secret|token|key|credential|sasl\.jaas\.config", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"password|secret|token|key|credential|sasl\.jaas\.config|oauthbearer\.config", re.IGNORECASE
+)
 
 
 def as_yaml(settings: Settings) -> str:

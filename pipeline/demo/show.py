@@ -20,6 +20,7 @@ from pipeline.demo.stage import DEAD, INPUT, JobProcess, settings_of, write_sett
 from pipeline.demo.summary import summary
 from pipeline.demo.watcher import Watcher
 from pipeline.local_kafka import LocalKafka
+from pipeline.quiet import quiet
 from state.errors import DuestreamError
 from state.open import open_inspector
 
@@ -56,7 +57,7 @@ def _play(console: Console, settings: Settings, job: JobProcess, steps: list[scr
     watcher.start()
     look = Look(settings, watcher, due)
     left = list(steps)
-    raw = Producer({"bootstrap.servers": servers})
+    raw = Producer(quiet({"bootstrap.servers": servers}))
     try:
         with Client(settings) as client, Live(console=console, refresh_per_second=4) as live:
 

@@ -24,7 +24,7 @@ _STATE = "state"
 
 def write_note(item: Item, decision: Decision, state_id: str) -> bytes:
     """Say that ``item`` is dead, or pending again, and why."""
-    version, dead = item.version, decision.again_at is None
+    version, dead = item.version, decision.is_dead
     return json.dumps(
         {
             _STATE: state_id,

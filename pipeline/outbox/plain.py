@@ -18,8 +18,8 @@ from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published, Receipt
 from pipeline.outbox.records import Shape
-from pipeline.outbox.refusal import Refusal, is_too_large
-from pipeline.outbox.retry import RetryRules
+from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
+from pipeline.outbox.retry import Decision, RetryRules
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
@@ -48,7 +48,8 @@ class PlainPublisher:
         self._topics = topics
         self._retry = retry
         self._stopping = stopping
-        self._producer = Producer({**connection.plain(), "enable.idempotence": True})
+        self._options = {**connection.plain(), "enable.idempotence": True}
+        self._producer = Producer(self._options)
 
     def open(self) -> Marker | None:
         """Answer that nothing is known to be out."""
@@ -64,8 +65,13 @@ class PlainPublisher:
         while errors:
             self._wait(errors)
             errors = self._send_alone(flush, list(errors), receipts, refused)
-        self._tell(flush, refused)
-        return Published(now_micros(), [receipts.get(i) for i in range(len(flush.items))], refused)
+        at = now_micros()
+        decided = {
+            number: self._retry.decide(flush.items[number], refusal, at)
+            for number, refusal in refused.items()
+        }
+        self._tell(flush, decided)
+        return Published(now_micros(), [receipts.get(i) for i in range(len(flush.items))], decided)
 
     def close(self) -> None:
         """Send what is still queued."""
@@ -102,6 +108,8 @@ class PlainPublisher:
         error = next(iter(errors.values())).str()
         log.warning("lane %d cannot publish yet: %s", self._lane, error)
         self._stop_if_told(KafkaException(next(iter(errors.values()))))
+        if any(error.fatal() for error in errors.values()):  # this producer sends nothing any more
+            self._producer = Producer(self._options)
         time.sleep(_WAIT)
 
     def _stop_if_told(self, error: KafkaException) -> None:
@@ -111,21 +119,23 @@ class PlainPublisher:
                 "in the state and goes out at the next start"
             ) from error
 
-    def _tell(self, flush: Flush, refused: dict[int, Refusal]) -> None:
+    def _tell(self, flush: Flush, decided: dict[int, Decision]) -> None:
         """Write dead letters and notes; where a dead letter is too large, without its value."""
-        errors = self._send_decisions(flush, refused, whole=True)
-        if any(is_too_large(error) for error in errors.values()):
-            errors = self._send_decisions(flush, refused, whole=False)
-        if errors:
-            raise KafkaError(self._shape.takes_no_records(errors[SIDE].str()))
+        whole = True
+        while errors := self._send_decisions(flush, decided, whole=whole):
+            if whole and any(is_too_large(error) for error in errors.values()):
+                whole = False
+            elif is_of_a_row(errors[SIDE]):
+                raise KafkaError(self._shape.takes_no_records(errors[SIDE].str()))
+            else:
+                self._wait(errors)
 
     def _send_decisions(
-        self, flush: Flush, refused: dict[int, Refusal], *, whole: bool
+        self, flush: Flush, decided: dict[int, Decision], *, whole: bool
     ) -> dict[int, Code]:
-        session, at = Session(self._producer), now_micros()
-        for number, refusal in refused.items():
+        session = Session(self._producer)
+        for number, decision in decided.items():
             item = flush.items[number]
-            decision = self._retry.decide(item, refusal, at)
             for record in self._shape.refused(item, decision, self._lane, whole=whole):
                 session.send(SIDE, record)
         self._producer.flush()

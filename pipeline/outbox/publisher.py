@@ -5,18 +5,18 @@ from typing import Protocol
 
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
-from pipeline.outbox.refusal import Refusal
+from pipeline.outbox.retry import Decision
 
 Receipt = tuple[int, int]  # partition, offset
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """How a flush went out: for each item its receipt, or why it was dead-lettered instead."""
+    """How a flush went out: for each item its receipt, or what was decided instead."""
 
     at: int
     receipts: list[Receipt | None]  # None: out, but where is not known
-    refused: dict[int, Refusal]  # by the item's place in the flush
+    refused: dict[int, Decision]  # by the item's place in the flush
 
 
 class Publisher(Protocol):

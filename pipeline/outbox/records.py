@@ -55,8 +55,8 @@ class Shape:
             None,
             lane,
         )
-        again = decision.again_at is not None
-        return [note] if again else [self._dead_letter(item, decision, whole=whole), note]
+        letters = [self._dead_letter(item, decision, whole=whole)] if decision.is_dead else []
+        return [*letters, note]
 
     def _dead_letter(self, item: Item, decision: Decision, *, whole: bool) -> Record:
         """Return what goes to the dead-letter topic.

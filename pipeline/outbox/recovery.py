@@ -12,7 +12,7 @@ from pipeline.outbox.marker import NOTHING_OUT, Marker
 from pipeline.outbox.publisher import Publisher
 from pipeline.outbox.report import closed_unseen, ended
 from state.crashpoint import Point, reach
-from state.errors import KafkaError
+from state.errors import KafkaError, StateError
 from state.row import Status
 from state.store import Store
 
@@ -32,6 +32,7 @@ class Recovered:
 def recover(make: Callable[[int], Publisher], lanes: int, store: Store, now: int) -> Recovered:
     """Take the lanes over from an earlier run and tell which of its claims are out."""
     publishers, markers = _take_over(make, lanes)
+    _refuse_if_set_back(markers, store)
     unsettled = store.unsettled()
     out, waiting = _told_apart(unsettled, markers)
     if len(markers) != lanes:
@@ -82,6 +83,19 @@ def _told_apart(unsettled: pa.Table, markers: list[Marker | None]) -> tuple[list
         covered = marker.covers(item.chunk.claim[item.index], item.due)
         (out if covered else waiting).append(item)
     return out, waiting
+
+
+def _refuse_if_set_back(markers: list[Marker | None], store: Store) -> None:
+    """Raise when Kafka has seen a batch that the state does not know."""
+    newest = max((marker.batch for marker in markers if marker), default=-1)
+    if newest > store.last_batch:
+        raise StateError(
+            f"messages of batch {newest} are out, but the state ends with batch "
+            f"{store.last_batch}: it was set back, and what it took since is not in it. Nothing "
+            "was published. Bring the newest state back; or, to go on from this one with messages "
+            "of that time going out twice, delete the consumer group "
+            f"duestream.{store.state_id}.markers"
+        )
 
 
 def _first_marker(publisher: Publisher, store: Store, lanes: int) -> Marker:

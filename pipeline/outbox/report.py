@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from pipeline.outbox.item import Item
 from pipeline.outbox.publisher import Published
+from pipeline.outbox.retry import Decision
 from state import row
 from state.row import Kind, Status
 
@@ -21,11 +22,12 @@ class Report:
         self._lines: list[tuple[object, ...]] = []
 
     def add(self, items: list[Item], published: Published) -> None:
-        """Note how each item went out; the refused ones come back as notes."""
+        """Note how each item went out, or what was decided; a note says the latter once more."""
         lines = [
-            _line(item, published.at, receipt)
+            _decided(item, published.refused[number])
+            if number in published.refused
+            else _line(item, published.at, receipt)
             for number, (item, receipt) in enumerate(zip(items, published.receipts, strict=True))
-            if number not in published.refused
         ]
         with self._lock:
             self._lines.extend(lines)
@@ -45,7 +47,7 @@ def closed_unseen(items: Iterable[Item]) -> pa.Table:
 def ended(items: Iterable[Item], status: Status) -> pa.Table:
     """Return outcomes that give items a status without having been published."""
     nothing = (None,) * 5
-    return _table([(*_version(item), status, *nothing, item.due) for item in items])
+    return _table([(*_version(item), status, *nothing, item.due, None, None) for item in items])
 
 
 def _line(item: Item, at: int | None, receipt: tuple[int, int] | None) -> tuple[object, ...]:
@@ -62,6 +64,24 @@ def _line(item: Item, at: int | None, receipt: tuple[int, int] | None) -> tuple[
         offset,
         at,
         item.due,
+        None,
+        None,
+    )
+
+
+def _decided(item: Item, decision: Decision) -> tuple[object, ...]:
+    attempts = decision.attempted_at
+    return (
+        *_version(item),
+        Status.DEAD if decision.is_dead else Status.PENDING,
+        decision.refusal.reason.value,
+        decision.refusal.detail,
+        None,
+        None,
+        attempts[-1] if decision.is_dead else None,
+        decision.again_at,
+        len(attempts),
+        attempts,
     )
 
 
@@ -82,6 +102,8 @@ _COLUMNS = (
     row.PUBLISHED_OFFSET,
     row.PUBLISHED_AT,
     row.DUE,
+    row.ATTEMPT,
+    row.ATTEMPTED_AT,
 )
 
 

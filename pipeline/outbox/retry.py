@@ -24,6 +24,11 @@ class Decision:
     attempted_at: list[int]  # every attempt, this one last
     again_at: int | None  # None: it is dead
 
+    @property
+    def is_dead(self) -> bool:
+        """Whether it will not be tried again."""
+        return self.again_at is None
+
 
 @dataclass(frozen=True, slots=True)
 class RetryRules:

@@ -61,7 +61,7 @@ class Topics:
         """Ask for all topics: to ask for one by name may create it, where brokers do that."""
         listed = self._admin.list_topics(timeout=_TIMEOUT).topics
         for topic in wanted:
-            count = len(listed[topic].partitions) if topic in listed else None
+            count = (len(listed[topic].partitions) if topic in listed else 0) or None
             self._limits[topic] = Limits(topic, count, self._largest(topic) if count else 0)
 
     def _largest(self, topic: str) -> int:

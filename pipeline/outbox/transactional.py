@@ -21,7 +21,7 @@ from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
-from pipeline.outbox.retry import RetryRules
+from pipeline.outbox.retry import Decision, RetryRules
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
@@ -44,6 +44,7 @@ class How:
     """How a flush is sent, as learnt from earlier attempts."""
 
     refused: dict[int, Refusal]
+    decided: dict[int, Decision] = field(default_factory=dict)  # in the last transaction
     alone: set[int] = field(default_factory=set)  # refused in company only: a batch for each
     whole: bool = True  # dead letters with their value
 
@@ -96,9 +97,9 @@ class TransactionalPublisher:
             else:
                 self._marker = flush.marker
                 receipts = [session.receipts.get(i) for i in range(len(flush.items))]
-                return Published(now_micros(), receipts, how.refused)
+                return Published(now_micros(), receipts, how.decided)
             if self._is_out(flush.marker):
-                return Published(now_micros(), [None] * len(flush.items), how.refused)
+                return Published(now_micros(), [None] * len(flush.items), how.decided)
             if not self._learn(flush, session.errors, how):
                 log.warning("lane %d cannot publish yet: %s", self._lane, reason)
                 time.sleep(wait)
@@ -113,8 +114,10 @@ class TransactionalPublisher:
         at = now_micros()
         for number, item in enumerate(flush.items):
             if number in how.refused:
-                decision = self._retry.decide(item, how.refused[number], at)
-                for record in self._shape.refused(item, decision, self._lane, whole=how.whole):
+                how.decided[number] = self._retry.decide(item, how.refused[number], at)
+                for record in self._shape.refused(
+                    item, how.decided[number], self._lane, whole=how.whole
+                ):
                     session.send(SIDE, record)
             elif number in how.alone:
                 session.producer.flush(self._timeout)

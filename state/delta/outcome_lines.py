@@ -11,9 +11,10 @@ from state.delta.tables import Tables
 from state.delta.window import Window
 from state.fields import bytes_in
 from state.lines import full_outcome_line, outcome_lines
-from state.outcomes import Newest, one_per_version, overtaken
+from state.outcomes import Newest, is_known_attempt, one_per_version, overtaken
 from state.resolve import Coordinates
 from state.row import (
+    ATTEMPT,
     CLOSED,
     IDENTITY,
     LIVE,
@@ -54,11 +55,14 @@ class OutcomeLines:
         far = self._look_up([n for n in named if not self._is_near(*n)])
         plain, full = [], []
         for i, (name, status) in enumerate(zip(named, statuses, strict=True)):
-            if self._is_near(*name) and status != Status.PENDING:
+            attempted = outcomes.column(ATTEMPT)[i].is_valid
+            if self._is_near(*name) and status != Status.PENDING and not attempted:
                 plain.append(i)
                 continue
             row = self._row(*name) if self._is_near(*name) else far.get(name[1])
-            if row is not None and _may_act(row, status):
+            if row is None or is_known_attempt(outcomes.slice(i, 1), row):
+                continue
+            if _may_act(row, status):
                 full.append(full_outcome_line(row, outcomes.slice(i, 1), batch, now))
         ends = outcome_lines(outcomes.take(pa.array(plain, pa.int64())), batch, now)
         return [part for part in (ends, *full) if part.num_rows]

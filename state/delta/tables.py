@@ -120,7 +120,13 @@ def read(
     data: ds.Dataset, columns: list[str] | None = None, where: pc.Expression | None = None
 ) -> pa.Table:
     """Scan a table; all columns and rows unless told otherwise."""
-    return data.to_table(columns=columns, filter=where)
+    try:
+        return data.to_table(columns=columns, filter=where)
+    except OSError as error:
+        raise StateError(
+            f"a file of the state cannot be read ({error}); restore the tables below "
+            "state.delta.path from a backup, all three from the same time"
+        ) from error
 
 
 def _unreadable(path: str, error: Exception) -> str:

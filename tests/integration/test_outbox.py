@@ -29,7 +29,7 @@ from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
 from state import row
 from state.claims import Room
-from state.errors import KafkaError
+from state.errors import KafkaError, StateError
 from state.memory import MemoryStore
 from state.row import Status
 from state.settings import DAY
@@ -252,6 +252,18 @@ def test_a_lost_marker_stops_the_job_and_publishes_nothing(world: World, read: R
     store = store_with_claims(world.rows(b"a"))
     with pytest.raises(KafkaError, match="lane 0 has no marker"):
         recover(world.publisher, 1, store, now=5)
+    assert read(world.out) == []
+
+
+def test_a_state_that_was_set_back_stops_the_job_and_publishes_nothing(
+    world: World, read: Read
+) -> None:
+    newer = world.publisher()
+    newer.open()
+    newer.publish(Flush([], Marker(7, LONG_PAST, 1)))
+    newer.close()
+    with pytest.raises(StateError, match=r"batch 7 are out, but the state ends with batch 1"):
+        recover(world.publisher, 1, store_with_claims(world.rows(b"a")), now=5)
     assert read(world.out) == []
 
 

@@ -338,6 +338,17 @@ class Conformance:
         assert (row["claim"], row["attempt"], row["payload"]) == (2, 1, b"payload of a at 0")
         assert (row["scheduled"], row["attempted_at"]) == (at(1), [7])
 
+    def test_an_attempt_that_is_told_twice_counts_once(self, subject, disturb):
+        subject.commit(0, commands=[put(A, 0, due=1)], until=1)
+        told = outcome(A, 0, "pending", due=3, attempt=1, attempted_at=[1])
+        subject.commit(1, outcomes=[told])
+        disturb()
+        assert subject.commit(2, until=5) == [(A, 0)]
+        disturb()
+        subject.commit(3, outcomes=[told])  # a note, read late: the row is claimed again
+        assert subject.row(A, 0)["status"] == "claimed"
+        assert subject.commit(4, until=5) == []
+
     def test_a_refusal_put_back_keeps_its_reason(self, subject, disturb):
         subject.commit(0, commands=[reject(0)], until=1)
         disturb()
