@@ -159,7 +159,7 @@ def _summary(torture: Torture, findings: Findings, code: int) -> None:
         "kills of the broker": torture.kills["broker"],
         "ended by itself": len(torture.ended),
         "exit code at the end": code,
-        "withdrawn in good time": findings.withdrawn,
+        "withdrawn in time": findings.withdrawn,
         **{name: len(getattr(findings, name)) for name in _FAULTS},
     }
     for name, value in lines.items():

@@ -16,8 +16,6 @@ from state import row
 from state.inspect import Filter, Inspector
 from state.row import Status
 
-WELL_BEFORE = 10_000  # milliseconds
-
 
 @dataclass(slots=True)
 class Version:
@@ -28,7 +26,7 @@ class Version:
     due: int  # milliseconds, so that the broker's time can be compared with it
     overtaken: bool = False  # a newer command for its key was sent
     known_by: float = math.inf  # when it was seen to be in the state
-    gone_by: float = math.inf  # when that newer command was seen to be
+    gone_by: float = math.inf  # when it was seen to be replaced or cancelled
 
 
 @dataclass(slots=True)
@@ -36,7 +34,7 @@ class Findings:
     """What an audit found; all but the first two must be empty."""
 
     published: int = 0
-    withdrawn: int = 0  # known as replaced or cancelled well before their instant
+    withdrawn: int = 0  # seen to be replaced or cancelled before their instant
     lost: list[bytes] = field(default_factory=list)
     twice: list[bytes] = field(default_factory=list)
     early: list[bytes] = field(default_factory=list)
@@ -93,14 +91,15 @@ class Book:
         return self._chance.sample(found, min(count, len(found)))
 
     def look(self, state: Inspector) -> None:
-        """Note which commands have reached the state for sure."""
-        self._client.flush()
-        if state.stats(_now()).ledger.accepted < len(self.versions):
-            return
+        """Note which messages the state knows by now, and which of them it knows as withdrawn."""
+        lines = state.rows(Filter()).select([row.PAYLOAD, row.STATUS]).to_pylist()
+        told = {line[row.PAYLOAD]: line[row.STATUS] for line in lines}
         now = time.time() * 1000
         for version in self.versions:
-            version.known_by = min(version.known_by, now)
-            if version.overtaken:
+            status = told.get(version.payload)
+            if status is not None:
+                version.known_by = min(version.known_by, now)
+            if status in (Status.REPLACED, Status.CANCELLED):
                 version.gone_by = min(version.gone_by, now)
 
     def is_settled(self, state: Inspector) -> bool:
@@ -149,7 +148,7 @@ def _judge(version: Version, out: bool, told: dict[bytes, dict], found: Findings
         found.lost.append(version.payload)
     if out and status != Status.DONE:
         found.unwanted.append(version.payload)
-    if version.due - version.gone_by > WELL_BEFORE:
+    if version.gone_by < version.due:
         found.withdrawn += 1
         if out:
             found.unwanted.append(version.payload)
