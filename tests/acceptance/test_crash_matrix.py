@@ -105,6 +105,7 @@ def story(
             lives.kill()
 
 
+@pytest.mark.timeout(1800)  # fourteen starts; on a busy machine each takes most of a minute
 def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing(
     tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
 ) -> None:
