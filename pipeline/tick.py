@@ -12,9 +12,10 @@ from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.report import closed_unseen, ended
 from pipeline.said import Read, Said, said_in
+from state.admission import versions_of
 from state.crashpoint import Point, reach
 from state.errors import StateError
-from state.row import Entry, Status
+from state.row import ATTEMPT, Entry, Status
 from state.store import Store, Tick
 
 
@@ -46,7 +47,7 @@ class Ticker:
         """Close claims that a marker says are out, in the first batch planned after ``found_at``.
 
         Not before: a batch planned by the run that crashed may not have read the notes that run
-        wrote, and a note is the better witness.
+        wrote, and a note is the better witness. Nor what a note has decided meanwhile.
         """
         self._unseen, self._unseen_since = out, found_at
 
@@ -113,8 +114,7 @@ class Ticker:
         """Take back what newer commands replace or cancel before it goes out."""
         taken: dict[Entry, list[Item]] = {Entry.PUT: [], Entry.CANCEL: []}
         for identity, number, version, entry in said.identities():
-            item = self._outbox.retract(identity, number, version)
-            if item is not None:
+            while (item := self._outbox.retract(identity, number, version)) is not None:
                 taken[entry].append(item)
         return [
             ended(taken[Entry.PUT], Status.REPLACED),
@@ -122,6 +122,16 @@ class Ticker:
         ]
 
     def _seen_out(self, said: Said) -> pa.Table:
+        attempts = dict(
+            zip(
+                (v for _, v in versions_of(said.notes)),
+                said.notes[ATTEMPT].to_pylist(),
+                strict=True,
+            )
+        )
+        self._unseen = [
+            item for item in self._unseen if attempts.get(item.version, 0) <= len(item.attempted_at)
+        ]
         if said.now < self._unseen_since:
             return closed_unseen([])
         out, self._unseen = self._unseen, []

@@ -19,8 +19,8 @@ from state.lines import (
     full_outcome_line,
     outcome_lines,
 )
-from state.outcomes import is_known_attempt, one_per_version, overtaken
-from state.resolve import Known, may_act
+from state.outcomes import attempts_in, one_per_version, overtaken, without_known_attempts
+from state.resolve import Coordinates, Known, may_act
 from state.row import LIVE, ROW, SOURCE_OFFSET, STATUS, Status
 from state.select import by_due, by_version, expression, first, key_is
 from state.store import Tick
@@ -114,19 +114,22 @@ class MemoryStore:
         raise_marks(self._taken, commands, SOURCE_OFFSET)
         return command_lines(commands, late, tick.batch, tick.now)
 
+    def _attempt_of(self, identity: bytes, coordinates: Coordinates) -> int:
+        known = self._held.get(identity, coordinates)
+        return attempts_in(None if known is None else self._held.rows([known]))
+
     def _newest_of(self, named: Sequence[tuple[bytes, Version]]) -> list[Version | None]:
         return [self._newest.get(identity) for identity, _ in named]
 
     def _outcomes(self, outcomes: pa.Table, batch: int, now: int) -> list[pa.Table]:
         lines = []
+        outcomes = without_known_attempts(outcomes, self._attempt_of)
         outcomes = overtaken(one_per_version(outcomes), self._newest_of)
         for i, (identity, version) in enumerate(versions_of(outcomes)):
             known = self._held.get(identity, version[:3])
             outcome = outcomes.slice(i, 1)
             status = outcome.column(STATUS)[0].as_py()
             if known is None or not may_act(known, status):
-                continue
-            if is_known_attempt(outcome, self._held.rows([known])):
                 continue
             if status == Status.PENDING:
                 row = self._held.rows([known])

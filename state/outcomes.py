@@ -10,6 +10,7 @@ from state.resolve import Coordinates
 from state.row import ATTEMPT, PUBLISHED_OFFSET, STATUS, Status
 from state.version import Version, is_newer
 
+AttemptOf = Callable[[bytes, Coordinates], int]
 Newest = Callable[[Sequence[tuple[bytes, Version]]], list[Version | None]]
 
 
@@ -49,7 +50,22 @@ def overtaken(outcomes: pa.Table, newest: Newest) -> pa.Table:
     return outcomes.set_column(at, STATUS, pa.array(statuses, pa.string()))
 
 
-def is_known_attempt(outcome: pa.Table, row: pa.Table) -> bool:
-    """Tell whether an outcome speaks of an attempt that its row knows of already."""
-    said, known = outcome.column(ATTEMPT)[0].as_py(), row.column(ATTEMPT)[0].as_py()
-    return said is not None and said <= (known or 0)
+def without_known_attempts(outcomes: pa.Table, attempt_of: AttemptOf) -> pa.Table:
+    """Leave out what speaks of an attempt that its row knows of already.
+
+    ``attempt_of`` returns the attempts that the row of a version knows of.
+    """
+    said = outcomes.column(ATTEMPT).to_pylist()
+    if not any(said):
+        return outcomes
+    named = versions_of(outcomes)
+    fresh = [
+        attempt is None or attempt > attempt_of(identity, version[:3])
+        for attempt, (identity, version) in zip(said, named, strict=True)
+    ]
+    return outcomes.filter(pa.array(fresh))
+
+
+def attempts_in(row: pa.Table | None) -> int:
+    """Return how many attempts a row knows of; none where there is no row."""
+    return 0 if row is None or row.num_rows == 0 else row.column(ATTEMPT)[0].as_py() or 0

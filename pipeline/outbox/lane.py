@@ -34,34 +34,39 @@ class Lane:
     watermark: int = NOTHING_OUT
     _items: list[Item] = field(default_factory=list)  # ordered by due; some no longer waiting
     _waiting: dict[bytes, Item] = field(default_factory=dict)
+    # After a crash two versions of a key may wait: one was on its way when the other came.
+    _besides: list[Item] = field(default_factory=list)
     _holds: list[int] = field(default_factory=list)
 
     @property
     def waiting(self) -> int:
         """How many messages wait."""
-        return len(self._waiting)
+        return len(self._waiting) + sum(item.waiting for item in self._besides)
 
     def add(self, items: list[Item], batch: int) -> None:
         """Take over the claims of ``batch``; from now on a marker speaks for them too."""
         self._items.extend(items)
         self._items.sort(key=_DUE)  # two ordered runs: linear
-        self._waiting.update((item.identity, item) for item in items)
+        for item in items:
+            other = self._waiting.setdefault(item.identity, item)
+            if other is not item:
+                self._besides.append(item)
         self.handed = batch
 
     def retract(self, identity: bytes, version: Version) -> Item | None:
-        """Take back what waits for ``identity`` if ``version`` is newer, and hold the watermark.
+        """Take back one that waits for ``identity`` if ``version`` is newer; hold the watermark.
 
         Until ``lift_holds`` the lane's marker stays below the due instant of the row taken back:
         if the job dies before the command that retracted it is committed, the row is still claimed
         and must not count as published.
         """
-        item = self._waiting.get(identity)
-        if item is None or not is_newer(version, item.version):
-            return None
-        del self._waiting[identity]
-        item.waiting = False
-        self._holds.append(item.due)
-        return item
+        self._besides = [item for item in self._besides if item.waiting]
+        for item in (self._waiting.get(identity), *self._besides):
+            if item and item.identity == identity and is_newer(version, item.version):
+                self._let_go(item)
+                self._holds.append(item.due)
+                return item
+        return None
 
     def lift_holds(self) -> None:
         """Forget the holds: what was retracted is committed as such."""
@@ -95,10 +100,7 @@ class Lane:
             return None
         del self._items[:cut]
         for item in due:
-            item.waiting = False
-            # After a crash two versions of a key may wait: one was on its way when the other came.
-            if self._waiting.get(item.identity) is item:
-                del self._waiting[item.identity]
+            self._let_go(item)
         return Flush(due, Marker(self.handed, upto, self.lanes))
 
     def refresh(self) -> Flush | None:
@@ -114,3 +116,8 @@ class Lane:
     def rest(self) -> list[Item]:
         """Return what still waits, as a job that stops cleanly puts it back."""
         return [item for item in self._items if item.waiting]
+
+    def _let_go(self, item: Item) -> None:
+        item.waiting = False
+        if self._waiting.get(item.identity) is item:
+            del self._waiting[item.identity]

@@ -11,10 +11,15 @@ from state.delta.tables import Tables
 from state.delta.window import Window
 from state.fields import bytes_in
 from state.lines import full_outcome_line, outcome_lines
-from state.outcomes import Newest, is_known_attempt, one_per_version, overtaken
+from state.outcomes import (
+    Newest,
+    attempts_in,
+    one_per_version,
+    overtaken,
+    without_known_attempts,
+)
 from state.resolve import Coordinates
 from state.row import (
-    ATTEMPT,
     CLOSED,
     IDENTITY,
     LIVE,
@@ -49,20 +54,18 @@ class OutcomeLines:
 
     def lines(self, outcomes: pa.Table, batch: int, now: int) -> list[pa.Table]:
         """Return the lines to write."""
+        outcomes = without_known_attempts(outcomes, self._attempt_of)
         outcomes = overtaken(one_per_version(outcomes), self._newest)
         named = [(identity, version[:3]) for identity, version in versions_of(outcomes)]
         statuses = outcomes.column(STATUS).to_pylist()
         far = self._look_up([n for n in named if not self._is_near(*n)])
         plain, full = [], []
         for i, (name, status) in enumerate(zip(named, statuses, strict=True)):
-            attempted = outcomes.column(ATTEMPT)[i].is_valid
-            if self._is_near(*name) and status != Status.PENDING and not attempted:
+            if self._is_near(*name) and status != Status.PENDING:
                 plain.append(i)
                 continue
             row = self._row(*name) if self._is_near(*name) else far.get(name[1])
-            if row is None or is_known_attempt(outcomes.slice(i, 1), row):
-                continue
-            if _may_act(row, status):
+            if row is not None and _may_act(row, status):
                 full.append(full_outcome_line(row, outcomes.slice(i, 1), batch, now))
         ends = outcome_lines(outcomes.take(pa.array(plain, pa.int64())), batch, now)
         return [part for part in (ends, *full) if part.num_rows]
@@ -77,6 +80,11 @@ class OutcomeLines:
                 self._closed.add(version[:3], status == Status.DONE and unknown)
             else:
                 self._closed.remove(version[:3])
+
+    def _attempt_of(self, identity: bytes, coordinates: Coordinates) -> int:
+        if self._is_near(identity, coordinates):
+            return attempts_in(self._row(identity, coordinates))
+        return attempts_in(self._look_up([(identity, coordinates)]).get(coordinates))
 
     def _is_near(self, identity: bytes, coordinates: Coordinates) -> bool:
         _, partition, offset = coordinates

@@ -146,7 +146,13 @@ def test_a_topic_nobody_allowed_is_refused(job: Place, read: Read) -> None:
 
 def test_a_message_whose_topic_is_missing_ends_dead(job: Place, read: Read) -> None:
     with job.client() as client:
-        client.schedule("x", topic="missing-topic", key="homeless", at=in_seconds(1))
+        client.schedule(
+            "x",
+            topic="missing-topic",
+            key="homeless",
+            at=in_seconds(1),
+            attributes={"retrymax": 0},
+        )
     wait_for(lambda: job.statuses_of("homeless") == ["dead"], "the verdict")
     (letter,) = published(read, job.dead, "homeless")
     assert (letter.value(), dict(letter.headers() or [])["duestream-reason"]) == (

@@ -349,6 +349,16 @@ class Conformance:
         assert subject.row(A, 0)["status"] == "claimed"
         assert subject.commit(4, until=5) == []
 
+    def test_a_known_attempt_does_not_hide_the_end_that_comes_with_it(self, subject, disturb):
+        subject.commit(0, commands=[put(A, 0, due=1)], until=1)
+        told = outcome(A, 0, "pending", due=3, attempt=1, attempted_at=[1])
+        subject.commit(1, outcomes=[told], until=5)
+        disturb()
+        done = outcome(A, 0, "done", reason="receipt_unknown")
+        subject.commit(2, outcomes=[done, told])
+        assert subject.row(A, 0)["status"] == "done"
+        assert subject.store.unsettled().num_rows == 0
+
     def test_a_refusal_put_back_keeps_its_reason(self, subject, disturb):
         subject.commit(0, commands=[reject(0)], until=1)
         disturb()

@@ -24,6 +24,7 @@ class Fate:
     state: str = OPEN
     ends: frozenset[Status] = frozenset()
     refusals: int = 0
+    decided: int = 0  # of these, how many the state knows
 
 
 @dataclass
@@ -34,13 +35,29 @@ class Model:
     passed_over: Counter[Status] = field(default_factory=Counter)  # puts a batch never wrote
     late_cancels: int = 0
 
-    def take(self, said: dict[bytes, list], notes: list, is_stale: Callable[[Name], bool]) -> None:
-        """A batch is committed: its notes (name, due or None) and, per key, its records by age."""
-        for name, due in notes:
-            self._note(self.fates[name], due)
+    def take(
+        self, said: dict[bytes, list], decisions: list, is_stale: Callable[[Name], bool]
+    ) -> None:
+        """A batch is committed: its decisions, twice perhaps, and per key its records by age."""
+        self.decide(decisions)
         for key, records in said.items():
             older = sum(record.is_put for record in records[:-1])
             (self._put if records[-1].is_put else self._cancel)(key, records[-1], older, is_stale)
+
+    def decide(self, decisions: list[tuple[Name, int, int | None]]) -> None:
+        """The state learns of refusals: which version, which attempt, when again (None: never)."""
+        for name, attempt, again_at in decisions:
+            fate = self.fates[name]
+            if attempt <= fate.decided:
+                continue
+            assert fate.state == REFUSED
+            fate.decided = attempt
+            if again_at is None:
+                self._end(fate, Status.DEAD)
+            elif self._is_overtaken(fate):
+                self._end(fate, Status.REPLACED)
+            else:
+                fate.state, fate.due = OPEN, again_at
 
     def leaves(self, name: Name, latest_instant: int) -> None:
         fate = self.fates[name]
@@ -66,15 +83,6 @@ class Model:
         for fate in self.fates.values():
             if fate.state == OPEN and self._is_overtaken(fate):
                 self._end(fate, Status.REPLACED)
-
-    def _note(self, fate: Fate, due: int | None) -> None:
-        assert fate.state == REFUSED
-        if due is None:
-            self._end(fate, Status.DEAD)
-        elif self._is_overtaken(fate):
-            self._end(fate, Status.REPLACED)
-        else:
-            fate.state, fate.due = OPEN, due
 
     def _put(self, key: bytes, record, older: int, is_stale: Callable[[Name], bool]) -> None:
         self.passed_over[Status.REPLACED] += older

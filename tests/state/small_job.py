@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 from build import SECOND, at
-from model import OPEN, OUT, REFUSED, Model
+from model import OPEN, OUT, REFUSED, Model, Name
 from small_kafka import RETRY, Crash, Fenced, Record, SmallKafka, SmallPublisher, name_of
 
 import pipeline.outbox.recovery
@@ -37,11 +37,11 @@ class Batch(NamedTuple):
     number: int
     time: int
     records: list[Record]
-    notes: list[tuple[Any, int | None, bytes]]
+    notes: list[tuple[Name, int, int | None, bytes]]
 
     def lines(self) -> pa.Table:
         said = [record.line for record in self.records]
-        said += [{"entry": Entry.NOTE.value, "payload": note} for _, _, note in self.notes]
+        said += [{"entry": Entry.NOTE.value, "payload": note[-1]} for note in self.notes]
         said.append({"entry": Entry.CLOCK.value})
         timed = [line | {BATCH_TIME: self.time} for line in said]
         return latest(pa.Table.from_pylist(timed, schema=TIMED_COMMANDS))
@@ -64,6 +64,7 @@ class SmallJob:
         self.taken, self.noted, self.number = [0, 0], 0, 0
         self.batch: Batch | None = None
         self.flights: dict[int, Flush] = {}
+        self.reported: list[tuple[Name, int, int | None]] = []  # decisions the next batch settles
         self.at_point: Callable[[Point], None] = lambda point: None
         self.patches = ExitStack()
         for target, name, stand_in in (
@@ -110,7 +111,7 @@ class SmallJob:
         self._check(found)
         self.outbox = Outbox(found.publishers, 0, threading.Event(), self.clock)
         self.outbox.begin(found.waiting, self.store.last_batch, found.watermarks)
-        horizon, backlog = Horizon(2 * SECOND, 6 * SECOND), Backlog(self.claim_limit, 10_000, {})
+        horizon, backlog = Horizon(4 * SECOND, 8 * SECOND), Backlog(self.claim_limit, 10_000, {})
         self.ticker = Ticker(self.store, self.outbox, horizon, backlog, Measure())
         self.ticker.close_when_new(found.out, self.clock())
 
@@ -122,7 +123,7 @@ class SmallJob:
 
     def crash(self, lanes: int, zombie: bool = False, crash_on_marker: int | None = None) -> None:
         """Lose all that is in memory and start; a zombie's transactions end while that happens."""
-        flights, self.flights = self.flights, {}
+        flights, self.flights, self.reported = self.flights, {}, []
         old = [worker._publisher for worker in self.outbox._workers]
         self.kept.close(self.store)
 
@@ -148,6 +149,7 @@ class SmallJob:
             self.arrive(lane)
         outcomes = [ended(self.outbox.stop(), Status.PENDING)]
         self.store.settle(pa.concat_tables([self.outbox.reported(), *outcomes]), self.clock())
+        self.model.decide(self.reported)
         self.model.all_put_back()
         self.crash(lanes)
 
@@ -180,7 +182,7 @@ class SmallJob:
     def arrive(self, lane: int, fate: str = "well") -> bool:
         """End the transaction of a lane; tell whether the job survived it."""
         flush, worker = self.flights.pop(lane), self.outbox._workers[lane]
-        worker._publisher.fate = fate
+        worker._publisher.fate, before = fate, len(self.kafka.notes)
         try:
             worker._publish(flush)
         except Crash:
@@ -188,6 +190,7 @@ class SmallJob:
                 self._never_left(flush)
             return False
         worker._publisher.fate = "well"
+        self.reported += [note[:3] for note in self.kafka.notes[before:]]
         return True
 
     def release(self) -> None:
@@ -221,8 +224,9 @@ class SmallJob:
 
         def reached(point: Point) -> None:
             if point is Point.AFTER_COMMIT and self.batch is not None:
-                notes = [(name, due) for name, due, _ in self.batch.notes]
-                self.model.take(self.batch.by_key(), notes, self._is_stale)
+                decisions = self.reported + [note[:3] for note in self.batch.notes]
+                self.reported = []
+                self.model.take(self.batch.by_key(), decisions, self._is_stale)
             at_point(point)
 
         return reached

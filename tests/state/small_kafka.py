@@ -19,10 +19,10 @@ from pipeline.outbox.marker import Marker
 from pipeline.outbox.note import write_note
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.refusal import Refusal
-from pipeline.outbox.retry import RetryRules
+from pipeline.outbox.retry import Decision, RetryRules
 from pipeline.reasons import Reason
 
-RETRY = RetryRules(max_attempts=3, max_age=10**15, first_delay=SECOND, longest_delay=2 * SECOND)
+RETRY = RetryRules(max_attempts=3, max_age=10**15, first_delay=5 * SECOND, longest_delay=9 * SECOND)
 _UNKNOWN = Refusal(Reason.UNKNOWN_TOPIC, "topic bad: not there")
 _NONE = TopicPartition("internal", 0, -1001)
 
@@ -59,7 +59,7 @@ class SmallKafka:
     state_id: str = ""
     source: list[list[Record]] = field(default_factory=lambda: [[], []])
     output: list[Name] = field(default_factory=list)
-    notes: list[tuple[Name, int | None, bytes]] = field(default_factory=list)
+    notes: list[tuple[Name, int, int | None, bytes]] = field(default_factory=list)
     markers: dict[int, TopicPartition] = field(default_factory=dict)
     epochs: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     is_bad: bool = True  # whether it refuses messages for the topic "bad"
@@ -80,8 +80,7 @@ class SmallKafka:
         now, receipts, refused = self.clock(), [], {}
         for number, item in enumerate(flush.items):
             if self.is_bad and item.chunk.topic[item.index] == "bad":
-                refused[number] = _UNKNOWN
-                self._refuse(item, now)
+                refused[number] = self._refuse(item, now)
             self.output += [] if number in refused else [name_of(item)]
             receipts.append(None if number in refused else (0, len(self.output) - 1))
         self.markers[lane] = flush.marker.at("internal", lane)
@@ -90,11 +89,12 @@ class SmallKafka:
                 self.model.is_out(name_of(item))
         return Published(now, receipts, refused)
 
-    def _refuse(self, item: Item, now: int) -> None:
+    def _refuse(self, item: Item, now: int) -> Decision:
         decision = RETRY.decide(item, _UNKNOWN, now)
         self.model.is_refused(name_of(item), decision.again_at)
         note = write_note(item, decision, self.state_id)
-        self.notes.append((name_of(item), decision.again_at, note))
+        self.notes.append((name_of(item), len(decision.attempted_at), decision.again_at, note))
+        return decision
 
 
 @dataclass

@@ -6,6 +6,8 @@ from typing import Any
 from state.crashpoint import Point
 
 _POINTS = [
+    Point.BEFORE_COMMIT,
+    Point.BEFORE_COMMIT,
     Point.AFTER_READ,
     Point.BEFORE_COMMIT,
     Point.BEFORE_COMMIT,
@@ -47,7 +49,7 @@ def _command(dice: random.Random) -> tuple[str, bytes, int, str]:
     return (
         dice.choice(["put", "put", "put", "cancel", "repeat", "put_elsewhere"]),
         dice.choice([b"a", b"b", b"c", b"d", b"e"]),
-        dice.choice([-2, 0, 1, 2, 3, 4, 5, 20]),
+        dice.choice([-2, 0, 1, 2, 3, 4, 5, 6, 20]),
         dice.choice(["out", "bad"]),
     )
 
@@ -56,7 +58,7 @@ def _tick(dice: random.Random) -> dict[str, Any]:
     whats = ["release", "release", "depart", "crash", "release and crash", "release and crash"]
     points = dice.sample(_POINTS, dice.choice([0, 1, 1, 2]))
     return {
-        "interruptions": [(p, dice.choice(whats), dice.choice([0, 2, 4])) for p in points],
+        "interruptions": [(p, dice.choice(whats), dice.choice([0, 3, 5])) for p in points],
         "zombie": dice.random() < 0.5,
         "unread": dice.choice([0, 0, 0, 1, 2]),
         "twice": dice.random() < 0.2,
@@ -93,4 +95,4 @@ def _stop_and_start(dice: random.Random) -> dict[str, Any]:
 
 
 def _lanes(dice: random.Random) -> int:
-    return dice.choice([1, 1, 2, 3])
+    return dice.choice([1, 1, 1, 2, 3])

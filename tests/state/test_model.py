@@ -1,8 +1,6 @@
 """Whatever happens in whatever order, every message goes out once, in time, or is accounted for."""
 
-import tempfile
 from collections import Counter
-from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -14,6 +12,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from kept import InDelta, InMemory
 from model import LIVE as NOT_CLOSED
 from small_job import SmallJob
 from small_kafka import Crash
@@ -23,66 +22,10 @@ import state.memory
 import state.outcomes
 import state.resolve
 from pipeline.outbox.lane import Lane
-from state.inspect import Filter
-from state.memory import MemoryStore
-from state.open import open_inspector, open_store
+from state.crashpoint import Point
 from state.row import LIVE
-from state.settings import DAY, DeltaSettings, StateSettings
 
-YEARS = 10_000 * DAY
 seeds = st.integers(0, 2**24 - 1)  # no more: larger ranges are not drawn from evenly
-
-
-class InMemory:
-    """A state that outlives the job as an object."""
-
-    def __init__(self):
-        self.inspector = self._store = MemoryStore(YEARS)
-
-    def open(self):
-        return self._store
-
-    def rows(self, store):
-        return self.inspector.rows(Filter()).to_pylist()
-
-    def close(self, store):
-        pass
-
-    def settle_down(self, store):
-        pass
-
-    def fold(self, store, now):
-        pass
-
-    def remove(self):
-        pass
-
-
-class InDelta(InMemory):
-    """A state in tables, opened again after each crash; nothing is folded but by a rule."""
-
-    def __init__(self):
-        self._folder = tempfile.TemporaryDirectory()
-        path = str(Path(self._folder.name) / "state")
-        delta = DeltaSettings(path=path, fold_rows=10**9, fold_age="9000d", window="10s")
-        self._settings = StateSettings(keep_closed="9000d", delta=delta)
-        open_store(self._settings).close()
-        self.inspector = open_inspector(self._settings)
-
-    def open(self):
-        return open_store(self._settings)
-
-    def close(self, store):
-        store.close()
-
-    def settle_down(self, store):
-        store._keeper.wait()
-
-    def fold(self, store, now):
-        store.fold(now)
-
-    def remove(self):
-        self._folder.cleanup()
 
 
 class Protocol(RuleBasedStateMachine):
@@ -90,8 +33,11 @@ class Protocol(RuleBasedStateMachine):
 
     keep = InMemory
     job: SmallJob | None = None
+    is_well = True
 
-    @initialize(run=seeds, lanes=st.integers(1, 3), claim_limit=st.sampled_from([2, 1000, 1000]))
+    @initialize(
+        run=seeds, lanes=st.sampled_from([1, 1, 2, 3]), claim_limit=st.sampled_from([2, 1000, 1000])
+    )
     def begin(self, run, lanes, claim_limit):
         self.run = run
         self.kept = self.keep()
@@ -102,14 +48,17 @@ class Protocol(RuleBasedStateMachine):
     def go_on(self, seed):
         name, told = step_of(self.run, seed)
         note(f"{name} {told}")
+        self.is_well = False
         getattr(self, f"_{name}")(**told)
+        self.is_well = True
 
     def teardown(self):
         if self.job is None:
             return
         try:
-            self._drain()
-            self._check()
+            if self.is_well:  # else a step has failed, and that is what is to be told
+                self._drain()
+                self._check()
         finally:
             self.job.close()
             self.kept.remove()
@@ -217,6 +166,14 @@ class ProtocolInDelta(Protocol):
     keep = InDelta
 
 
+class CrashesBeforeCommit(Protocol):
+    """Lets most batches be interrupted where the hold matters."""
+
+    def _tick(self, interruptions, **told):
+        crash = (Point.BEFORE_COMMIT, "release and crash", 3)
+        super()._tick([crash] if interruptions else [], **told)
+
+
 def explore(machine, examples, **more):
     run_state_machine_as_test(
         machine,
@@ -233,11 +190,50 @@ def explore(machine, examples, **more):
 
 
 def test_every_message_goes_out_once_or_is_accounted_for():
-    explore(Protocol, 300)
+    explore(Protocol, 150)
 
 
 def test_the_same_holds_for_a_state_in_delta_tables():
-    explore(ProtocolInDelta, 15)
+    explore(ProtocolInDelta, 12)
+
+
+def test_a_retry_read_by_the_batch_that_a_crash_interrupts_is_not_lost():
+    job = SmallJob(InMemory(), lanes=1, claim_limit=1000)
+    job.kafka.produce(b"a", 0, 1, 0, "bad")
+    job.tick(lambda point: None)
+    job.release()  # refused: there is a note
+    assert not job.tick(lambda point: crash_at(point, Point.AFTER_READ))
+    job.move_clock(1)
+    job.crash(lanes=1)
+    job.kafka.is_bad = False
+    for _ in range(4):
+        job.tick(lambda point: None)
+        job.release()
+        job.move_clock(2)
+    job.close()
+    assert job.kafka.output == [(0, 0)]
+
+
+def test_a_cancel_takes_back_every_version_that_a_crash_left():
+    job = SmallJob(InMemory(), lanes=1, claim_limit=1000)
+    job.kafka.produce(b"a", 0, 1, 0, "out")
+    job.tick(lambda point: None)
+    job.depart(0)
+    job.kafka.produce(b"a", 0, 2, 1, "out")  # too late for the first, which is on its way
+    job.tick(lambda point: None)
+    job.crash(lanes=1)  # its transaction never was: both wait
+    job.kafka.produce(b"a", 0, 3, None, "out")
+    job.tick(lambda point: None)
+    job.move_clock(2)
+    job.release()
+    job.close()
+    assert job.kafka.output == []
+    assert [row["status"] for row in job.kept.rows(job.store)] == ["cancelled", "cancelled"]
+
+
+def crash_at(reached, point):
+    if reached is point:
+        raise Crash
 
 
 def test_without_the_hold_a_crash_counts_a_message_as_out_that_never_went(monkeypatch):
@@ -250,7 +246,7 @@ def test_without_the_hold_a_crash_counts_a_message_as_out_that_never_went(monkey
 
     monkeypatch.setattr(Lane, "retract", forgetful)
     with pytest.raises(AssertionError, match="taken for out"):
-        explore(Protocol, 500, phases=[Phase.generate])
+        explore(CrashesBeforeCommit, 1000, phases=[Phase.generate])
 
 
 def test_without_the_rule_of_notes_a_crash_loses_a_retry(monkeypatch):
