@@ -3,6 +3,7 @@
 import logging
 import signal
 import threading
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 
@@ -23,7 +24,7 @@ def run(settings: Settings, *, once: bool = False, measure: Path | None = None) 
     spark = spark_session(settings.name, settings.spark.master, settings.spark.options)
     stopped = _told_to_stop()  # after Spark, which has a handler of its own for Ctrl-C
     try:
-        with Job(spark, settings, Measure(measure), once) as job:
+        with closing(Measure(measure)) as measured, Job(spark, settings, measured, once) as job:
             job.run_once(stopped.is_set) if once else job.run_until(stopped.is_set)
     finally:
         spark.stop()

@@ -65,11 +65,6 @@ class Job:
         finally:
             self._closing.close()
 
-    @property
-    def waiting(self) -> int:
-        """How many messages wait in the outbox."""
-        return self._outbox.waiting
-
     def run_until(self, stopped: Callable[[], bool]) -> None:
         """Tick until told to stop; raise what ended the query, unless it was Kafka being away."""
         every = f"{self._settings.pipeline.trigger_interval // 1000} milliseconds"

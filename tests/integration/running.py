@@ -74,7 +74,9 @@ def place(folder: Path, servers: str, topics: Callable[..., str], **flags: objec
 
 
 @contextmanager
-def running(spark: SparkSession, settings: Settings) -> Iterator[Job]:
+def running(
+    spark: SparkSession, settings: Settings, measure: Measure | None = None
+) -> Iterator[Job]:
     """Run the job until the block ends; what it raises is raised here."""
     stopped = threading.Event()
     failures: list[BaseException] = []
@@ -85,7 +87,7 @@ def running(spark: SparkSession, settings: Settings) -> Iterator[Job]:
         except BaseException as failure:
             failures.append(failure)
 
-    with Job(spark, settings, Measure(), once=False) as job:
+    with Job(spark, settings, measure or Measure(), once=False) as job:
         thread = threading.Thread(target=run, args=[job])
         thread.start()
         try:
