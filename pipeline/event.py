@@ -1,6 +1,5 @@
 """Writes a schedule, or its cancel, as the CloudEvent on Kafka that the job reads."""
 
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from cloudevents.core.bindings.kafka import to_binary_event, to_structured_event
 from cloudevents.core.exceptions import CloudEventValidationError
 from cloudevents.core.v1.event import CloudEvent
 
+from pipeline.config.topics import checked_topic
 from state.duration import parse_duration
 from state.errors import DuestreamError
 
@@ -22,7 +22,6 @@ Mode = Literal["binary", "structured"]
 Attributes = Mapping[str, str | int | datetime]
 Headers = Mapping[str, str | bytes]
 
-_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _BY_PARAMETER = {
     "outputtopic": "topic",
     "deliverat": "at",
@@ -102,10 +101,10 @@ def _check(key: bytes, topic: str = "ok") -> None:
     """Refuse here what the job would refuse."""
     if not key:
         raise ScheduleError("key: is empty; the key names the schedule, give one")
-    if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
-        raise ScheduleError(
-            f"topic: {topic!r} is not a topic name; use at most 249 letters, digits, '.', '_', '-'"
-        )
+    try:
+        checked_topic(topic)
+    except ValueError as error:
+        raise ScheduleError(f"topic: {error}") from error
 
 
 def _event(attributes: dict[str, str | datetime], payload: bytes | str | None) -> CloudEvent:

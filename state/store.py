@@ -17,7 +17,7 @@ batch's number:
 - A *reject* is a row of kind rejection, pending at once, with an identity of its own.
 - An *outcome* acts on exactly the version it names: it closes a claimed (or pending) version with
   its status, reason and receipt; status pending puts it back with the due instant given, unless a
-  newer command for its identity was taken meanwhile: then it is closed as replaced. A version
+  newer command for its identity was taken meanwhile: then it is closed as replaced.
   An outcome that bears an attempt acts only on a version with fewer attempts. A version
   closed as done with the receipt unknown may still be corrected by an outcome with another status;
   any other closed version stays as it is.

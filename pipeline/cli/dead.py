@@ -72,7 +72,7 @@ def show(
     assign: SetOption = None,
 ) -> None:
     """Show all that is known of the dead versions of a key, the newest last."""
-    from pipeline.cli.dead_output import print_versions
+    from pipeline.cli.versions import print_versions
 
     settings = settings_of(config, assign)
     found = _find(inspector_of(settings), key)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.as_json import row_json
-from pipeline.cli.as_table import console, version_table
+from pipeline.cli.as_table import console
 from pipeline.cli.keys import key_text
 from pipeline.clock import instant_text
 from state.row import ATTEMPT, CHANGED_AT, DETAIL, KEY, KIND, REASON
@@ -26,16 +26,6 @@ def print_dead(rows: list[dict[str, Any]], as_json: bool) -> None:
         console().print(_dead_table(rows))
     else:
         typer.echo("Nothing found.")
-
-
-def print_versions(rows: list[dict[str, Any]], now: int, as_json: bool) -> None:
-    """Print all that is known of each row."""
-    if as_json:
-        print_dead(rows, as_json)
-        return
-    out = console()
-    for number, row in enumerate(rows):
-        out.print(*([""] if number else []), version_table(row, now), sep="\n")
 
 
 def _dead_table(rows: Iterable[dict[str, Any]]) -> Table:

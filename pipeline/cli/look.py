@@ -75,17 +75,9 @@ def show(
     versions = inspector_of(settings).versions(key_bytes(key), source).to_pylist()
     if not versions:
         raise StateError(_unknown(key, settings))
-    if as_json:
-        from pipeline.cli.as_json import row_json
+    from pipeline.cli.versions import print_versions
 
-        for row in versions:
-            typer.echo(row_json(row))
-        return
-    from pipeline.cli.as_table import console, version_table
-
-    out = console()
-    for number, row in enumerate(versions):
-        out.print(*([""] if number else []), version_table(row, now_micros()), sep="\n")
+    print_versions(versions, now_micros(), as_json)
 
 
 def stats(
