@@ -14,6 +14,7 @@ class Horizon:
         self._most = most
         self._spans: deque[int] = deque(maxlen=_REMEMBERED)
         self._previous: int | None = None
+        self._furthest = 0
 
     def handed_over(self, batch_time: int, now: int) -> None:
         """Take note that the claims of the batch planned at ``batch_time`` are in the outbox.
@@ -24,6 +25,12 @@ class Horizon:
             self._spans.append(now - self._previous)
         self._previous = batch_time
 
-    def ahead(self) -> int:
-        """Return how far ahead of its time a batch claims."""
-        return max(self._least, min(int(max(self._spans, default=0) * _MARGIN), self._most))
+    def until(self, batch_time: int) -> int:
+        """Return up to which due instant a batch claims; never less than one before it.
+
+        A batch that claimed less than the one before would leave a message behind others of its
+        lane that are due later and already wait in the outbox.
+        """
+        ahead = max(self._least, min(int(max(self._spans, default=0) * _MARGIN), self._most))
+        self._furthest = max(self._furthest, batch_time + ahead)
+        return self._furthest

@@ -1,11 +1,12 @@
 """What happens to each micro-batch: retract, commit, hand over. The sink of the topology."""
 
+import logging
 import threading
 
 import pyarrow as pa
 
 from pipeline.backlog import Backlog
-from pipeline.clock import now_micros
+from pipeline.clock import instant_text, now_micros
 from pipeline.horizon import Horizon
 from pipeline.measure import Measure
 from pipeline.outbox.item import Item
@@ -17,6 +18,8 @@ from state.crashpoint import Point, reach
 from state.errors import StateError
 from state.row import ATTEMPT, Entry, Status
 from state.store import Store, Tick
+
+log = logging.getLogger(__name__)
 
 
 class Ticker:
@@ -103,7 +106,7 @@ class Ticker:
                 now=said.now,
                 commands=said.commands,
                 outcomes=outcomes,
-                claim_until=said.now + self._horizon.ahead(),
+                claim_until=self._horizon.until(said.now),
                 room=room,
             )
         )
@@ -113,9 +116,15 @@ class Ticker:
     def _retract(self, said: Said) -> list[pa.Table]:
         """Take back what newer commands replace or cancel before it goes out."""
         taken: dict[Entry, list[Item]] = {Entry.PUT: [], Entry.CANCEL: []}
+        too_late: list[tuple[bytes, int]] = []
         for identity, number, version, entry in said.identities():
+            before = len(taken[entry])
             while (item := self._outbox.retract(identity, number, version)) is not None:
                 taken[entry].append(item)
+            if entry is Entry.CANCEL and len(taken[entry]) == before:
+                due = self._outbox.gone(identity, number, version)
+                too_late += [] if due is None else [(identity, due)]
+        _tell(too_late)
         return [
             ended(taken[Entry.PUT], Status.REPLACED),
             ended(taken[Entry.CANCEL], Status.CANCELLED),
@@ -136,3 +145,15 @@ class Ticker:
             return closed_unseen([])
         out, self._unseen = self._unseen, []
         return closed_unseen(out)
+
+
+def _tell(too_late: list[tuple[bytes, int]]) -> None:
+    """Say that cancels found their message gone; the ledger counts them."""
+    if too_late:
+        identity, due = too_late[0]
+        log.info(
+            "%d cancels came too late, their messages are out; the first: %s, due %s",
+            len(too_late),
+            identity.replace(b"\0", b" ").decode(errors="replace"),
+            instant_text(due),
+        )

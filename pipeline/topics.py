@@ -1,10 +1,15 @@
 """Makes sure that the topics of a job are there before it starts."""
 
+import logging
 from concurrent.futures import Future
 
 from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    ResourceType,
+)
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from pipeline.config.kafka import librdkafka_options
@@ -12,7 +17,13 @@ from pipeline.config.settings import Settings
 from pipeline.quiet import quiet
 from state.errors import KafkaError
 
+log = logging.getLogger(__name__)
+
 _TIMEOUT = 30.0
+# A note that is gone before a job has read it is a retry lost: no job may be away for so long.
+_NOTES = {"retention.ms": str(90 * 24 * 3600 * 1000)}
+# The newest marker of a lane is all that counts, and it stays; small segments are compacted soon.
+_MARKERS = {"cleanup.policy": "compact", "segment.bytes": str(16 * 1024 * 1024)}
 
 
 def prepare_topics(settings: Settings) -> None:
@@ -27,10 +38,13 @@ def prepare_topics(settings: Settings) -> None:
             )
     copies = settings.internal.replication_factor or -1
     lanes = settings.publish.lanes
-    if settings.internal_topic not in existing:
-        _create(admin, NewTopic(settings.internal_topic, lanes, copies))
-    elif existing[settings.internal_topic] < lanes:
-        _widen(admin, settings.internal_topic, lanes)
+    for topic, config in ((settings.internal_topic, _NOTES), (settings.markers_topic, _MARKERS)):
+        if topic not in existing:
+            _create(admin, NewTopic(topic, lanes, copies, config=config))
+        elif existing[topic] < lanes:
+            _widen(admin, topic, lanes)
+    if settings.markers_topic in existing:
+        _refuse_if_forgetful(admin, settings.markers_topic)
     if settings.dead_letter.topic not in existing:
         _create(admin, NewTopic(settings.dead_letter.topic, -1, copies))
 
@@ -44,6 +58,20 @@ def _existing(admin: AdminClient, servers: str) -> dict[str, int]:
             f"{error.args[0].str()}; start one, for a try-out with: duestream kafka"
         ) from error
     return {name: len(topic.partitions) for name, topic in listed.items()}
+
+
+def _refuse_if_forgetful(admin: AdminClient, topic: str) -> None:
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    try:
+        found = admin.describe_configs([resource])[resource].result(_TIMEOUT)
+    except KafkaException as error:
+        log.warning("cannot check that %s is compacted: %s", topic, error.args[0].str())
+        return
+    if found["cleanup.policy"].value != "compact":
+        raise KafkaError(
+            f"the topic {topic} forgets records (cleanup.policy={found['cleanup.policy'].value}), "
+            "but what is out must never be forgotten; set its cleanup.policy to compact"
+        )
 
 
 def _create(admin: AdminClient, topic: NewTopic) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka import Message
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from pipeline.local_kafka import LocalKafka
 from pipeline.session import spark_session
+from tests.reading import read_committed
 
 _NUMBERS = itertools.count(1)
 Read = Callable[[str], list[Message]]
@@ -61,27 +62,6 @@ def read(broker: LocalKafka) -> Read:
     """Read everything committed on a topic so far."""
 
     def read_all(topic: str) -> list[Message]:
-        consumer = Consumer(
-            {
-                "bootstrap.servers": broker.bootstrap_servers,
-                "group.id": "reader",
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-            }
-        )
-        partitions = consumer.list_topics(topic, 30).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
-        messages: list[Message] = []
-        ended = 0
-        while ended < len(partitions):
-            message = consumer.poll(30)
-            assert message is not None, f"{topic} cannot be read to its end"
-            if message.error() is None:
-                messages.append(message)
-            else:
-                ended += 1
-        consumer.close()
-        return messages
+        return read_committed(broker.bootstrap_servers, topic)
 
     return read_all

@@ -13,12 +13,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from confluent_kafka import Consumer, Message, TopicPartition
-
 from pipeline.client import Client
 from pipeline.local_kafka import LocalKafka
 from tests.acceptance.book import Book, Findings
 from tests.acceptance.lives import LANES, Lives, wait_for
+from tests.reading import read_committed
 
 SOURCE, OUT = "torture-in", "torture-out"
 _STEP = 0.1  # seconds between commands
@@ -144,7 +143,7 @@ def _torture(folder: Path, kafka: LocalKafka, seconds: float, chance: random.Ran
         try:
             torture.run(seconds)
             code = lives.stop()
-            findings = torture.book.audit(_read(servers), lives.state(), LANES)
+            findings = torture.book.audit(read_committed(servers, OUT), lives.state(), LANES)
         finally:
             lives.kill()
     _summary(torture, findings, code)
@@ -166,26 +165,6 @@ def _summary(torture: Torture, findings: Findings, code: int) -> None:
         say(f"{name:<24}{value:>8}")
     for name, found in findings.faults().items():
         say(f"{name}: {found[:5]}")
-
-
-def _read(servers: str) -> list[Message]:
-    """Read all that is committed on the output topic."""
-    options = {"bootstrap.servers": servers, "group.id": "torture", "enable.partition.eof": True}
-    consumer = Consumer({**options, "isolation.level": "read_committed"})
-    partitions = consumer.list_topics(OUT, 30).topics[OUT].partitions
-    consumer.assign([TopicPartition(OUT, number, 0) for number in partitions])
-    messages: list[Message] = []
-    ended = 0
-    while ended < len(partitions):
-        message = consumer.poll(30)
-        if message is None:
-            raise TimeoutError(f"{OUT} cannot be read to its end")
-        if message.error() is None:
-            messages.append(message)
-        else:
-            ended += 1
-    consumer.close()
-    return messages
 
 
 def say(line: str) -> None:

@@ -79,6 +79,7 @@ def _topics(settings: Settings) -> Iterator[Problem]:
     named = [(f"sources[{n}].topic", source.topic) for n, source in enumerate(settings.sources)]
     named.append(("dead_letter.topic", settings.dead_letter.topic))
     named.append(("internal.topic", settings.internal_topic))
+    named.append(("internal.topic", settings.markers_topic))
     for path, topic in named:
         if topic in uses:
             yield Problem(path, f"{topic} is already {uses[topic]}; give each a topic of its own")

@@ -64,9 +64,14 @@ class Settings(Block, BaseSettings):
         return self.internal.topic or f"duestream.{self.name}.internal"
 
     @property
+    def markers_topic(self) -> str:
+        """The topic that holds how far each lane has come."""
+        return f"{self.internal_topic}.markers"
+
+    @property
     def reserved_topics(self) -> frozenset[str]:
         """The topics the job itself reads or writes; no schedule may publish to one of them."""
-        own = {self.internal_topic, self.dead_letter.topic}
+        own = {self.internal_topic, self.markers_topic, self.dead_letter.topic}
         return frozenset(own | {source.topic for source in self.sources})
 
     @classmethod

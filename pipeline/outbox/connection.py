@@ -12,7 +12,16 @@ class Connection:
     state_id: str
     client: Options  # of every librdkafka client
     producer: Options  # of producers only
-    timeout: float  # seconds for one call; a transaction is given up by the broker after that too
+    timeout: float  # seconds after which the broker gives up a transaction
+
+    @property
+    def patience(self) -> float:
+        """Seconds for one attempt to publish, or for one question.
+
+        Less than the broker's: it must never be the one to give up on a job that is alive, for that
+        looks like another job taking over.
+        """
+        return self.timeout * 0.75
 
     def transactional(self, lane: int) -> Options:
         """Options of the only producer that may publish on ``lane``."""
@@ -34,12 +43,3 @@ class Connection:
         options = self.transactional(0)
         del options["transactional.id"], options["transaction.timeout.ms"]
         return options
-
-    def markers(self) -> Options:
-        """Options of the consumer that reads the markers and stands for their group."""
-        return {
-            **self.client,
-            "group.id": f"duestream.{self.state_id}.markers",
-            "enable.auto.commit": False,
-            "isolation.level": "read_committed",
-        }

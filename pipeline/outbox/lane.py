@@ -6,13 +6,16 @@ function of what it was told and the time it was given.
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import attrgetter
+from typing import NamedTuple
 
 from pipeline.outbox.item import Item
 from pipeline.outbox.marker import NOTHING_OUT, Marker
 from state.version import Version, is_newer
 
 MOST = 5_000  # messages in one transaction, if those left behind are due later
+REMEMBERED = 10_000  # messages let go of, so that a command that comes too late is told so
 _DUE = attrgetter("due")
 
 
@@ -22,6 +25,13 @@ class Flush:
 
     items: list[Item]
     marker: Marker
+
+
+class Gone(NamedTuple):
+    """A message that was let go of; the item itself would keep its whole batch in memory."""
+
+    version: Version
+    due: int
 
 
 @dataclass(slots=True)
@@ -37,6 +47,7 @@ class Lane:
     # After a crash two versions of a key may wait: one was on its way when the other came.
     _besides: list[Item] = field(default_factory=list)
     _holds: list[int] = field(default_factory=list)
+    _gone: dict[bytes, Gone] = field(default_factory=dict)  # the newest last
 
     @property
     def waiting(self) -> int:
@@ -67,6 +78,14 @@ class Lane:
                 self._holds.append(item.due)
                 return item
         return None
+
+    def gone(self, identity: bytes, version: Version) -> int | None:
+        """Return the due instant of what left for ``identity`` before the newer ``version`` came.
+
+        None where nothing left, or too long ago to be remembered.
+        """
+        gone = self._gone.get(identity)
+        return gone.due if gone and is_newer(version, gone.version) else None
 
     def lift_holds(self) -> None:
         """Forget the holds: what was retracted is committed as such."""
@@ -101,13 +120,11 @@ class Lane:
         del self._items[:cut]
         for item in due:
             self._let_go(item)
+            self._gone.pop(item.identity, None)
+            self._gone[item.identity] = Gone(item.version, item.due)
+        for identity in list(islice(self._gone, max(0, len(self._gone) - REMEMBERED))):
+            del self._gone[identity]
         return Flush(due, Marker(self.handed, upto, self.lanes))
-
-    def refresh(self) -> Flush | None:
-        """Return a flush of nothing but the marker as it stands; only when nothing is due."""
-        if self._holds:
-            return None
-        return Flush([], Marker(self.handed, self.watermark, self.lanes))
 
     def published(self, flush: Flush) -> None:
         """Note that the flush is out."""

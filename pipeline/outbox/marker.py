@@ -1,13 +1,12 @@
-"""The marker of a lane: what is out, as one consumer-group offset written in the same transaction.
+"""The marker of a lane: what is out, as one record written in the same transaction.
 
 The marker says: *all claims of batches up to ``batch`` with due up to ``watermark`` are out*. Both
-only grow. It lives on partition ``lane`` of the internal topic as offset and metadata of a consumer
-group that never has members, so a Kafka transaction can carry it.
+only grow. It is the newest record of the state on partition ``lane`` of the markers topic, which is
+compacted: what is out is never forgotten, however long no job runs.
 """
 
+import json
 from typing import NamedTuple, Self
-
-from confluent_kafka import TopicPartition
 
 from state.errors import KafkaError
 
@@ -23,23 +22,20 @@ class Marker(NamedTuple):
         """Tell whether a row claimed by batch ``claim`` for ``due`` is out."""
         return claim <= self.batch and due <= self.watermark
 
-    def at(self, topic: str, lane: int) -> TopicPartition:
-        """Return it as the offset to commit: the batch plus one, for no offset is below zero."""
-        return TopicPartition(topic, lane, self.batch + 1, f"{self.watermark}/{self.lanes}")
+    def to_json(self) -> bytes:
+        """Write it as the value of a record."""
+        return json.dumps(self._asdict()).encode()
 
     @classmethod
-    def of(cls, committed: TopicPartition) -> Self | None:
-        """Read a marker back; None where the lane has none."""
-        if committed.offset < 0:
-            return None
+    def from_json(cls, value: bytes | None) -> Self:
+        """Read it back."""
         try:
-            watermark, lanes = (committed.metadata or "").split("/")
-            return cls(committed.offset - 1, int(watermark), int(lanes))
-        except ValueError as error:
+            fields = json.loads(value or b"")
+            return cls(*(int(fields[name]) for name in cls._fields))
+        except (ValueError, TypeError, KeyError) as error:
             raise KafkaError(
-                f"the marker of lane {committed.partition} on {committed.topic} holds "
-                f"{committed.metadata!r}, which this version cannot read; "
-                "start the version that wrote it, or reset the group's offsets"
+                f"a marker on Kafka holds {value!r}, which this version cannot read; start the "
+                "version that wrote it"
             ) from error
 
 

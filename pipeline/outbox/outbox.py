@@ -70,6 +70,10 @@ class Outbox:
         """Take back what waits for an identity (``number``: its hash) if ``version`` is newer."""
         return self._workers[number % self._lanes].retract(identity, version)
 
+    def gone(self, identity: bytes, number: int, version: Version) -> int | None:
+        """Return the due instant of what ``version`` came too late for, if it left lately."""
+        return self._workers[number % self._lanes].gone(identity, version)
+
     def lift_holds(self) -> None:
         """Say that what was retracted is committed."""
         for worker in self._workers:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pipeline.clock import instant_text
 from pipeline.deadletter import dead_letter_headers
 from pipeline.outbox.item import FIRE_ID, Headers, Item
+from pipeline.outbox.marker import Marker
 from pipeline.outbox.note import write_note
 from pipeline.outbox.retry import Decision
 
@@ -29,8 +30,18 @@ class Shape:
 
     dead_letter_topic: str
     internal_topic: str
+    markers_topic: str
     fire_id_header: bool
     state_id: str
+
+    @property
+    def marker_key(self) -> bytes:
+        """The key of this state's markers."""
+        return self.state_id.encode()
+
+    def marker(self, marker: Marker, lane: int) -> Record:
+        """Return what says that a lane has come so far."""
+        return Record(self.markers_topic, self.marker_key, marker.to_json(), None, lane)
 
     def message(self, item: Item) -> Record:
         """Return the message as it was scheduled."""
@@ -77,7 +88,7 @@ class Shape:
     def takes_no_records(self, why: str) -> str:
         """Say that one of the job's own topics fails."""
         return (
-            f"the dead-letter topic {self.dead_letter_topic} or the internal topic "
-            f"{self.internal_topic} takes no records: {why}; check that both exist, that this job "
-            "may write there, and their max.message.bytes"
+            f"the dead-letter topic {self.dead_letter_topic}, the internal topic "
+            f"{self.internal_topic} or {self.markers_topic} takes no records: {why}; check that "
+            "all exist, that this job may write there, and their max.message.bytes"
         )

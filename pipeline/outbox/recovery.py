@@ -93,8 +93,7 @@ def _refuse_if_set_back(markers: list[Marker | None], store: Store) -> None:
             f"messages of batch {newest} are out, but the state ends with batch "
             f"{store.last_batch}: it was set back, and what it took since is not in it. Nothing "
             "was published. Bring the newest state back; or, to go on from this one with messages "
-            "of that time going out twice, delete the consumer group "
-            f"duestream.{store.state_id}.markers"
+            "of that time going out twice, delete the markers topic (internal.topic with .markers)"
         )
 
 
@@ -117,7 +116,7 @@ def _keep(publishers: list[Publisher], lanes: int) -> list[Publisher]:
 def _lost(lane: int, claims: int) -> str:
     return (
         f"{claims} messages were claimed for publishing but lane {lane} has no marker on Kafka, so "
-        "nobody can tell which are out (group offsets expire after days without a job, or the "
-        "cluster is a new one). Nothing was published. Connect to the cluster the state was used "
+        "nobody can tell which are out (another cluster, another name or internal.topic, or the "
+        "markers topic was deleted). Nothing was published. Go back to those the state was used "
         "with; or set publish.guarantee: at_least_once for one start, which publishes all of them"
     )

@@ -1,5 +1,6 @@
 """Sends records with one producer and keeps what is heard of them."""
 
+import math
 import time
 from functools import partial
 
@@ -9,7 +10,7 @@ from confluent_kafka import KafkaException, Message, Producer
 from pipeline.outbox.publisher import Receipt
 from pipeline.outbox.records import Record
 
-SIDE = -1  # the number of records that belong to no message: dead letters, notes
+SIDE = -1  # the number of records that belong to no message: dead letters, notes, the marker
 _POLL = 0.05  # seconds to wait for room when the producer's queue is full
 _PURGED = frozenset({Code._PURGE_QUEUE, Code._PURGE_INFLIGHT})  # taken back by an abort
 
@@ -17,13 +18,20 @@ _PURGED = frozenset({Code._PURGE_QUEUE, Code._PURGE_INFLIGHT})  # taken back by 
 class Session:
     """One attempt at sending: by the number the caller gave each record, its receipt or error.
 
-    Each attempt has a session of its own, so that late word of an earlier one does no harm.
+    Each attempt has a session of its own, so that late word of an earlier one does no harm. It has
+    ``patience`` seconds in all.
     """
 
-    def __init__(self, producer: Producer) -> None:
+    def __init__(self, producer: Producer, patience: float = math.inf) -> None:
         self.producer = producer
+        self._give_up = time.monotonic() + patience
         self.receipts: dict[int, Receipt] = {}
         self.errors: dict[int, Code] = {}
+
+    @property
+    def left(self) -> float:
+        """Seconds left of its patience, never quite none."""
+        return max(self._give_up - time.monotonic(), _POLL)
 
     def send(self, number: int, record: Record) -> None:
         """Queue one record; an error about it is kept, not raised."""
@@ -44,10 +52,11 @@ class Session:
                 self.errors[number] = error.args[0]
                 return
 
-    def wait_for_all(self, timeout: float) -> None:
+    def wait_for_all(self) -> None:
         """Wait until every record is acknowledged; raise the first error as soon as it is heard."""
-        give_up = time.monotonic() + timeout
-        while not self.errors and len(self.producer) and time.monotonic() < give_up:
+        while not self.errors and len(self.producer):
+            if time.monotonic() > self._give_up:
+                raise KafkaException(Code(Code._TIMED_OUT, "records were not acknowledged in time"))
             self.producer.poll(_POLL)
         if self.errors:
             raise KafkaException(next(iter(self.errors.values())))

@@ -81,6 +81,7 @@ def _shape(settings: Settings, state_id: str) -> Shape:
     return Shape(
         settings.dead_letter.topic,
         settings.internal_topic,
+        settings.markers_topic,
         fire_id_header=publish.fire_id_header or publish.guarantee == "at_least_once",
         state_id=state_id,
     )

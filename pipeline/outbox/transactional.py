@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka import KafkaError as Code
+from confluent_kafka import KafkaException, Producer
 
 from pipeline.clock import now_micros
 from pipeline.outbox.blame import at_fault, doubtful
 from pipeline.outbox.connection import Connection
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
+from pipeline.outbox.newest import newest_record
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
@@ -32,8 +33,9 @@ log = logging.getLogger(__name__)
 
 _FENCED = frozenset({Code._FENCED, Code.PRODUCER_FENCED, Code.INVALID_PRODUCER_EPOCH})
 _TAKEN_OVER = (
-    "another job has taken over this state's lanes; this one stops so that nothing is published "
-    "twice. Run one job per state"
+    "another job has taken over this state's lanes, or this one was frozen for longer than "
+    "publish.transaction_timeout; it stops so that nothing is published twice. Run one job per "
+    "state; if no other runs, start this one again"
 )
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 10.0
@@ -63,12 +65,11 @@ class TransactionalPublisher:
     ) -> None:
         self._lane = lane
         self._connection = connection
-        self._timeout = connection.timeout
+        self._patience = connection.patience
         self._shape = shape
         self._topics = topics
         self._retry = retry
         self._stopping = stopping
-        self._reader = Consumer(connection.markers())  # never subscribes
         self._producer: Producer | None = None
         self._marker: Marker | None = None  # the last one seen or written
 
@@ -76,9 +77,15 @@ class TransactionalPublisher:
         """Fence whoever held the lane, settle its open transaction and read the marker."""
         self._producer = None  # the old one goes before the new one comes
         self._producer = Producer(self._connection.transactional(self._lane))
-        self._producer.init_transactions(self._timeout)
-        place = TopicPartition(self._shape.internal_topic, self._lane)
-        self._marker = Marker.of(self._reader.committed([place], timeout=self._timeout)[0])
+        self._producer.init_transactions(self._patience)
+        found = newest_record(
+            self._connection.client,
+            self._shape.markers_topic,
+            self._lane,
+            self._shape.marker_key,
+            self._patience,
+        )
+        self._marker = None if found is None else Marker.from_json(found.value())
         return self._marker
 
     def publish(self, flush: Flush) -> Published:
@@ -108,7 +115,6 @@ class TransactionalPublisher:
     def close(self) -> None:
         """Let go of the broker."""
         self._producer = None
-        self._reader.close()
 
     def _send_all(self, session: Session, flush: Flush, how: How) -> None:
         at = now_micros()
@@ -120,19 +126,17 @@ class TransactionalPublisher:
                 ):
                     session.send(SIDE, record)
             elif number in how.alone:
-                session.producer.flush(self._timeout)
+                session.producer.flush(session.left)
                 session.send(number, self._shape.message(item))
-                session.producer.flush(self._timeout)
+                session.producer.flush(session.left)
             else:
                 session.send(number, self._shape.message(item))
 
     def _commit(self, session: Session, marker: Marker) -> None:
-        place = marker.at(self._shape.internal_topic, self._lane)
-        group = self._reader.consumer_group_metadata()
-        session.producer.send_offsets_to_transaction([place], group, self._timeout)
-        session.wait_for_all(self._timeout)  # a commit would wait for records that are stuck
+        session.send(SIDE, self._shape.marker(marker, self._lane))
+        session.wait_for_all()  # a commit would wait for records that are stuck
         reach(Point.IN_TRANSACTION)
-        session.producer.commit_transaction(self._timeout)
+        session.producer.commit_transaction(session.left)
         reach(Point.AFTER_TRANSACTION)
 
     def _learn(self, flush: Flush, errors: dict[int, Code], how: How) -> bool:
@@ -155,14 +159,14 @@ class TransactionalPublisher:
             session.producer.begin_transaction()
             for number in numbers:
                 session.send(number, self._shape.message(flush.items[number]))
-            session.wait_for_all(self._timeout)
+            session.wait_for_all()
         self._is_out(flush.marker)
         return session.errors
 
     def _new_session(self) -> Session:
         if self._producer is None:
             raise RuntimeError("publish before open")
-        return Session(self._producer)
+        return Session(self._producer, self._patience)
 
     def _is_out(self, marker: Marker) -> bool:
         """Start over with a new producer and ask the marker whether the flush went out.

@@ -13,8 +13,7 @@ from state.version import Version
 
 log = logging.getLogger(__name__)
 
-_REFRESH = 3600.0  # seconds; Kafka forgets the offsets of an idle group after days
-_IDLE = 60.0
+_IDLE = 60.0  # seconds
 _SHORTEST = 1_000  # microseconds; a message that is due but held waits for the commit
 
 
@@ -37,7 +36,6 @@ class Worker:
         self._changed = threading.Condition()
         self._stopping = False
         self._busy = False
-        self._marked = time.monotonic()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=f"lane-{lane.number}", daemon=True)
 
@@ -61,6 +59,11 @@ class Worker:
         """Take back one message, unless it is out or on its way."""
         with self._changed:
             return self.lane.retract(identity, version)
+
+    def gone(self, identity: bytes, version: Version) -> int | None:
+        """Return the due instant of what a command came too late for, if it left not long ago."""
+        with self._changed:
+            return self.lane.gone(identity, version)
 
     def lift_holds(self) -> None:
         """Let the watermark move on."""
@@ -108,15 +111,12 @@ class Worker:
         with self._changed:
             while not self._stopping:
                 now = self._clock()
-                flush = self.lane.release(now) or self._refresh()
+                flush = self.lane.release(now)
                 if flush is not None:
                     self._busy = True
                     return flush
                 self._changed.wait(self._pause(now))
         return None
-
-    def _refresh(self) -> Flush | None:
-        return self.lane.refresh() if time.monotonic() - self._marked > _REFRESH else None
 
     def _pause(self, now: int) -> float:
         due = self.lane.next_due()
@@ -125,7 +125,6 @@ class Worker:
         return min(max(due - now, _SHORTEST) / 1_000_000, _IDLE)
 
     def _publish(self, flush: Flush) -> None:
-        self._marked = time.monotonic()
         published = self._publisher.publish(flush)
         self._report.add(flush.items, published)
         with self._changed:

@@ -134,7 +134,7 @@ def test_a_key_rescheduled_again_and_again_fires_once_after_the_last(
         client.schedule("warm", topic=here.out, key="warm", at=in_seconds(0))
         wait_for(lambda: has(here, "warm", status="done"), "the first batch")
         for n in range(40):
-            due = in_seconds(2)
+            due = in_seconds(10)  # many ticks, also on a machine that is busy
             client.schedule(f"{n}", topic=here.out, key="k", at=due)
             time.sleep(0.1)
         wait_for(lambda: has(here, "k", status="done"), "the message")
@@ -143,6 +143,26 @@ def test_a_key_rescheduled_again_and_again_fires_once_after_the_last(
     assert seen[0].timestamp()[1] >= due.timestamp() * 1000 - 1
     ends = here.stats().ledger.ends
     assert (ends.get("done"), ends.get("replaced"), here.stats().ledger.difference) == (2, 39, 0)
+
+
+def test_a_cancel_that_comes_too_late_is_counted_and_told(
+    spark: SparkSession,
+    broker: LocalKafka,
+    topics: Topics,
+    tmp_path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    here = place(tmp_path, broker.bootstrap_servers, topics)
+    with running(spark, here.settings), here.client() as client:
+        client.schedule("x", topic=here.out, key="gone", at=in_seconds(0))
+        wait_for(lambda: has(here, "gone", status="done"), "the message")
+        client.cancel("gone")
+        wait_for(lambda: "1 cancels came too late" in caplog.text, "the word of it")
+        wait_for(lambda: here.stats().ledger.late_cancels == 1, "the count")
+    assert f"{here.input} gone" in caplog.text
+    assert has(here, "gone", status="done")
+    assert here.stats().ledger.difference == 0
 
 
 def test_a_backlog_drains_in_due_order_with_a_bounded_outbox(

@@ -1,6 +1,7 @@
 """The outbox on a real broker: once each, through refusals, restarts and zombies."""
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,6 +36,7 @@ from state.row import Status
 from state.settings import DAY
 from state.store import Tick
 from tests.integration.rows import claimed
+from tests.reading import read_committed
 
 Read = Callable[[str], list[Message]]
 
@@ -69,7 +71,13 @@ class World:
 def world(broker: LocalKafka, topics: Callable[..., str]) -> World:
     client = quiet({"bootstrap.servers": broker.bootstrap_servers})
     connection = Connection(uuid4().hex, client, {"message.max.bytes": 10_000_000}, 60.0)
-    shape = Shape(topics("dead"), topics("internal", partitions=4), False, connection.state_id)
+    shape = Shape(
+        topics("dead"),
+        topics("internal", partitions=4),
+        topics("markers", partitions=4),
+        False,
+        connection.state_id,
+    )
     return World(connection, shape, topics("out", partitions=2), Topics(connection.client))
 
 
@@ -303,3 +311,35 @@ def test_without_transactions_everything_unsettled_goes_out_with_its_fire_id(
     assert first.value() == second.value() == b"v"
     assert headers(first)["duestream-fire-id"] == headers(second)["duestream-fire-id"]
     assert {m.key() for m in read(world.shape.dead_letter_topic)} == {b"bad"}
+
+
+def test_lanes_go_on_within_moments_after_each_crash_of_the_broker() -> None:
+    with LocalKafka() as broker:
+        for name in ("dead", "internal", "markers", "out"):
+            broker.create_topics([name], partitions=2)
+        client = quiet({"bootstrap.servers": broker.bootstrap_servers})
+        world = World(
+            Connection(uuid4().hex, client, {}, 60.0),
+            Shape("dead", "internal", "markers", False, "state"),
+            "out",
+            Topics(client),
+        )
+        outbox = Outbox(opened(world, 2), 0.0, threading.Event())
+        outbox.begin(row.ROW.empty_table(), 0, [-1, -1])
+        sent, done = 0, 0
+        for crash in range(4):
+            began = now_micros()
+            keys = [b"%d-%d" % (crash, n) for n in range(600)]
+            dues = [began + 5_000 * n for n in range(600)]  # over three seconds
+            rows = world.rows(*keys, due=dues, hash=list(range(600)))
+            outbox.hand_over(crash + 1, rows)
+            sent += 600
+            time.sleep(1 + crash / 3)
+            broker.kill()
+            broker.start()
+            outbox.drain()
+            done += outbox.reported()[row.STATUS].to_pylist().count(Status.DONE)
+            assert done == sent
+        assert outbox.stop() == []
+        seen = [m.key() for m in read_committed(broker.bootstrap_servers, "out")]
+    assert len(seen) == len(set(seen)) == sent

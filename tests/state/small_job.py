@@ -20,7 +20,6 @@ from pipeline.latest import latest
 from pipeline.measure import Measure
 from pipeline.outbox.item import items_by_lane
 from pipeline.outbox.lane import Flush
-from pipeline.outbox.marker import Marker
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.recovery import Recovered, recover
 from pipeline.outbox.report import ended
@@ -87,7 +86,7 @@ class SmallJob:
         """Open the store, take over the lanes; a crash at a lane's first marker starts anew."""
         self.store = self.kept.open()
         self.kafka.state_id = self.store.state_id
-        marker = Marker.of(self.kafka.markers[0]) if 0 in self.kafka.markers else None
+        marker = self.kafka.markers.get(0)
         changes_lanes = marker is not None and marker.lanes != self.lanes
 
         def make(lane: int) -> SmallPublisher:
@@ -171,9 +170,9 @@ class SmallJob:
         return True
 
     def depart(self, lane: int) -> None:
-        """Let a lane begin a transaction with what is due, or with the marker alone."""
+        """Let a lane begin a transaction with what is due."""
         held = self.outbox._workers[lane].lane
-        flush = held.release(self.clock()) or held.refresh()
+        flush = held.release(self.clock())
         if flush is not None:
             self.flights[lane] = flush
             for item in flush.items:

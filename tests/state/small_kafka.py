@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from build import SECOND, cancel, put
-from confluent_kafka import TopicPartition
 from model import Model, Name
 
 from pipeline.outbox.item import Item
@@ -24,7 +23,6 @@ from pipeline.reasons import Reason
 
 RETRY = RetryRules(max_attempts=3, max_age=10**15, first_delay=5 * SECOND, longest_delay=9 * SECOND)
 _UNKNOWN = Refusal(Reason.UNKNOWN_TOPIC, "topic bad: not there")
-_NONE = TopicPartition("internal", 0, -1001)
 
 
 class Crash(Exception):
@@ -60,7 +58,7 @@ class SmallKafka:
     source: list[list[Record]] = field(default_factory=lambda: [[], []])
     output: list[Name] = field(default_factory=list)
     notes: list[tuple[Name, int, int | None, bytes]] = field(default_factory=list)
-    markers: dict[int, TopicPartition] = field(default_factory=dict)
+    markers: dict[int, Marker] = field(default_factory=dict)
     epochs: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     is_bad: bool = True  # whether it refuses messages for the topic "bad"
 
@@ -83,7 +81,7 @@ class SmallKafka:
                 refused[number] = self._refuse(item, now)
             self.output += [] if number in refused else [name_of(item)]
             receipts.append(None if number in refused else (0, len(self.output) - 1))
-        self.markers[lane] = flush.marker.at("internal", lane)
+        self.markers[lane] = flush.marker
         for number, item in enumerate(flush.items):
             if number not in refused:
                 self.model.is_out(name_of(item))
@@ -109,7 +107,7 @@ class SmallPublisher:
     def open(self) -> Marker | None:
         self.kafka.epochs[self.lane] += 1
         self.epoch = self.kafka.epochs[self.lane]
-        return Marker.of(self.kafka.markers.get(self.lane, _NONE))
+        return self.kafka.markers.get(self.lane)
 
     def publish(self, flush: Flush) -> Published:
         if self.fate == "before":

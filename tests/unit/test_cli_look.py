@@ -20,6 +20,7 @@ from state.settings import StateSettings
 from state.store import Tick
 
 MINUTE = 60_000_000
+HOUR = 60 * MINUTE
 NOW = now_micros()
 
 Run = Callable[..., str]
@@ -67,12 +68,12 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = open_store(StateSettings.model_validate({"delta": {"path": str(path)}}))
     store.commit(tick(0, [put(b"early", 0, "orders", NOW - 60 * MINUTE)], [], NOW - 30 * MINUTE))
     puts = [
-        put(b"hourly", 1, "orders", NOW + 60 * MINUTE),
-        put(b"\xff", 2, "orders", NOW + 120 * MINUTE),
+        put(b"hourly", 1, "orders", NOW + HOUR),
+        put(b"\xff", 2, "orders", NOW + 24 * HOUR),
         put(b"overdue", 3, "invoices", NOW - 10 * MINUTE),
     ]
     store.commit(tick(1, puts, [done(b"early", 0)], 0))
-    store.commit(tick(2, [put(b"hourly", 4, "orders", NOW + 90 * MINUTE)], [], 0))
+    store.commit(tick(2, [put(b"hourly", 4, "orders", NOW + 5 * HOUR)], [], 0))
     store.close()
     return path
 
@@ -107,7 +108,7 @@ def test_list_tells_what_is_still_to_come_the_next_due_first(run: Run) -> None:
         (["--status", "done"], ["early"]),
         (["--status", "done", "--status", "replaced"], ["early", "hourly"]),
         (["--topic", "invoices"], ["overdue"]),
-        (["--due-from", "-5m", "--due-to", "+100m"], ["hourly"]),
+        (["--due-from", "-5m", "--due-to", "+6h"], ["hourly"]),
         (["--due-to", "2000-01-01T00:00:00Z"], []),
         (["--key", "0xff"], ["0xff"]),
         (["--limit", "1"], ["overdue"]),
@@ -121,7 +122,7 @@ def test_list_prints_a_table_for_people(run: Run) -> None:
     lines = run("list").splitlines()
     hourly = next(line for line in lines if "hourly" in line)
     assert "pending" in hourly
-    assert "in 1h" in hourly
+    assert "in 4h" in hourly
     assert "ago" in next(line for line in lines if "overdue" in line)
 
 

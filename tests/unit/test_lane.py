@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from pipeline.outbox.item import Item, items_by_lane
-from pipeline.outbox.lane import MOST, Lane
+from pipeline.outbox.lane import MOST, REMEMBERED, Lane
 from pipeline.outbox.marker import Marker
 from state import row
 from state.row import Kind, Status
@@ -126,7 +126,6 @@ def test_a_lane_held_below_its_marker_publishes_nothing(lane: Lane) -> None:
     lane.add(items((b"late", 1, 300), (b"later", 2, 310)), batch=2)
     lane.retract(b"in\x00late", Version("in", 0, 9, 9))
     assert lane.release(now=600) is None
-    assert lane.refresh() is None
     lane.lift_holds()
     assert lane.release(now=600) is not None
 
@@ -180,3 +179,15 @@ def test_messages_due_at_one_instant_or_before_the_watermark_go_out_together(lan
     lane.add(due_at([7] * (MOST + 5) + [60] * 3), batch=1)
     flush = lane.release(now=100)
     assert (len(flush.items), flush.marker.watermark) == (MOST + 5, 50)
+
+
+def test_what_left_is_remembered_for_a_while_for_those_who_come_too_late(lane: Lane) -> None:
+    lane.add(items(*((b"%d" % n, n, 100 + n) for n in range(REMEMBERED + 1))), batch=1)
+    while lane.release(now=10**9):
+        pass
+    newer, older = Version("in", 0, 10**6, 10**6), Version("in", 0, 0, 0)
+    last = b"in\x00%d" % REMEMBERED
+    assert lane.gone(last, newer) == 100 + REMEMBERED
+    assert lane.gone(last, older) is None  # it went out after that
+    assert lane.gone(b"in\x000", newer) is None  # forgotten
+    assert lane.gone(b"in\x00nobody", newer) is None
