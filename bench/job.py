@@ -24,8 +24,13 @@ class Job:
         settings = folder / "duestream.yaml"
         settings.write_text(yaml.safe_dump(_settings(folder, servers, topics)))
         run = [sys.executable, "-m", "pipeline.cli.main", "run"]
-        options = ["--config", str(settings), "--measure", str(self._ticks)]
-        self._process = Leashed([*run, *options], self._log)
+        self._command = [*run, "--config", str(settings), "--measure", str(self._ticks)]
+        self.start()
+
+    def start(self) -> None:
+        """Start it, for the first time or again on what it left."""
+        self._log.unlink(missing_ok=True)
+        self._process = Leashed(self._command, self._log)
         self._wait_until_ready()
 
     def ticks(self) -> list[dict]:
@@ -54,7 +59,7 @@ class Job:
 
     def _wait_until_ready(self) -> None:
         give_up = time.monotonic() + _PATIENCE
-        while _READY not in self._log.read_text():
+        while not self._log.exists() or _READY not in self._log.read_text():
             self._alive()
             if time.monotonic() > give_up:
                 raise SystemExit(f"the job does not start; see {self._log}")

@@ -53,8 +53,18 @@ def _report(count: int, seen: dict[int, int], late: list[int], appended: list[in
         "early": int((times < 0).sum()),
         "late_ms": {f"p{q}": float(np.percentile(times, q)) for q in (50, 95, 99, 99.9)},
         "late_max_ms": float(times.max()),
+        "by_second": _by_second(times, np.array(appended or [0])),
         "span_seconds": (max(appended) - min(appended)) / 1000 if appended else 0.0,
     }
+
+
+def _by_second(late: np.ndarray, appended: np.ndarray) -> list[tuple[int, float, float]]:
+    """Return p50 and p99 of what was published in each second of the run."""
+    seconds = (appended - appended.min()) // 1000
+    return [
+        (int(second), *map(float, np.percentile(late[seconds == second], (50, 99))))
+        for second in np.unique(seconds)
+    ]
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ COUNT = 100_000
 _A_TRANSACTION = 10_000
 
 
-def raw_rate(servers: str, topic: str) -> float:
+def raw_rate(servers: str, topic: str) -> dict:
     """Return messages a second, produced in transactions of ten thousand."""
     producer = Producer(
         {
@@ -28,7 +28,7 @@ def raw_rate(servers: str, topic: str) -> float:
     begun = time.monotonic()
     for _ in range(COUNT // _A_TRANSACTION):
         _transaction(producer, topic, messages)
-    return COUNT / (time.monotonic() - begun)
+    return {"rate": COUNT / (time.monotonic() - begun)}
 
 
 def _transaction(producer: Producer, topic: str, messages: list[tuple[bytes, bytes]]) -> None:

@@ -54,6 +54,19 @@ class Bench:
         job.stop()
         return report | {"publish_rate": count / max(report["span_seconds"], 0.001), "ahead": ahead}
 
+    def drain(self, count: int = 200_000) -> dict:
+        """Stop the job while ``count`` messages wait, start it when all of them are overdue."""
+        topics, job = self._job("drain")
+        at = int(time.time() * 1000) + 120_000
+        self._load(topics, count, first=0, rate=0, at=at, spread=30.0)
+        job.wait_for_commands(count)
+        job.stop()
+        time.sleep(max(at / 1000 + 31 - time.time(), 0))
+        job.start()
+        report = _answer(self._observe(topics, count))
+        job.stop()
+        return report | {"publish_rate": count / max(report["span_seconds"], 0.001)}
+
     def idle(self, seconds: int = 30) -> dict:
         """Let a job with nothing to do tick, and see what that costs."""
         _, job = self._job("idle")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 from confluent_kafka import Message
@@ -56,12 +57,13 @@ class Cli:
             command, input=stdin, capture_output=True, text=True, timeout=PATIENCE, env=_clean()
         )
 
-    def start_job(self) -> subprocess.Popen[bytes]:
+    def start_job(self, *flags: str) -> subprocess.Popen[bytes]:
         """Start ``duestream run`` and wait until it ticks."""
         log = self.folder / f"job-{len(self.running)}.log"
+        options = [word for flag in flags for word in ("--set", flag)]
         with log.open("wb") as file:
             job = subprocess.Popen(
-                self._command("run"),
+                self._command("run", *options),
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,
@@ -71,6 +73,10 @@ class Cli:
         wait_for(lambda: b"running;" in log.read_bytes() or job.poll() is not None, "the job")
         assert job.poll() is None, log.read_text()
         return job
+
+    def log(self, number: int) -> str:
+        """What the job started as the ``number``-th said."""
+        return (self.folder / f"job-{number}.log").read_text(errors="replace")
 
     def stats(self) -> dict:
         return json.loads(self("stats", "--json"))
@@ -135,6 +141,34 @@ def test_a_job_killed_while_it_publishes_loses_nothing_and_repeats_nothing(
     assert early == []
     ledger = cli.stats()
     assert (ledger["accepted"], ledger["difference"]) == (4_000, 0)
+
+
+def test_a_job_frozen_in_mid_flight_wakes_up_to_a_successor_and_publishes_nothing(
+    cli: Cli, read: Read
+) -> None:
+    frozen = cli.start_job("publish.transaction_timeout=5s")
+    due = datetime.now(UTC) + timedelta(seconds=8)
+    with Client(cli.servers, topic=cli.input) as client:
+        for n in range(4_000):
+            at = due + timedelta(milliseconds=5 * n)
+            client.schedule(str(n), topic=cli.out, key=f"key-{n}", at=at, wait=False)
+    wait_for(lambda: len(read(cli.out)) > 500, "some messages to be out")
+    parts = [psutil.Process(frozen.pid), *psutil.Process(frozen.pid).children(recursive=True)]
+    for part in parts:
+        part.suspend()
+    out_before = len(read(cli.out))
+    successor = cli.start_job("publish.transaction_timeout=5s")
+    for part in parts:
+        part.resume()
+    assert frozen.wait(PATIENCE) == 2, cli.log(0)
+    assert "Traceback" not in cli.log(0)
+    wait_for(lambda: len({m.value() for m in read(cli.out)}) == 4_000, "the rest")
+    successor.send_signal(signal.SIGTERM)
+    assert successor.wait(PATIENCE) == 0, cli.log(1)
+    assert 500 < out_before < 4_000, "the freeze came too early or too late to show anything"
+    assert len(read(cli.out)) == 4_000
+    ledger = cli.stats()
+    assert (ledger["ends"]["done"], ledger["difference"]) == (4_000, 0)
 
 
 def _due_ms(first: datetime, message: Message) -> float:
