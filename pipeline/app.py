@@ -9,6 +9,7 @@ from types import FrameType
 
 from pipeline.config.checks import require_runnable
 from pipeline.config.settings import Settings
+from pipeline.garbage import Sweeper
 from pipeline.job import Job
 from pipeline.measure import Measure
 from pipeline.session import spark_session
@@ -23,9 +24,15 @@ def run(settings: Settings, *, once: bool = False, measure: Path | None = None) 
     prepare_topics(settings)
     spark = spark_session(settings.name, settings.spark.master, settings.spark.options)
     stopped = _told_to_stop()  # after Spark, which has a handler of its own for Ctrl-C
+    sweeper = Sweeper()
     try:
         with closing(Measure(measure)) as measured, Job(spark, settings, measured, once) as job:
-            job.run_once(stopped.is_set) if once else job.run_until(stopped.is_set)
+
+            def watch() -> bool:
+                sweeper.sweep(job.is_quiet)
+                return stopped.is_set()
+
+            job.run_once(watch) if once else job.run_until(watch)
     finally:
         spark.stop()
     log.info("stopped; everything is in the state")

@@ -30,6 +30,8 @@ from state.errors import DuestreamError, KafkaError
 from state.open import open_store
 from state.row import Status
 
+_MOMENT = 1_000_000  # microseconds
+
 log = logging.getLogger(__name__)
 
 
@@ -87,6 +89,11 @@ class Job:
             if not self._told and self._ticker.count:  # the first batch compiles: it takes long
                 log.info("running; schedules are taken from %s", self._inputs())
                 self._told = True
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing falls due in the next second."""
+        return self._outbox.is_quiet(now_micros() + _MOMENT)
 
     def run_once(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Take in what is there, publish what is due, and return."""

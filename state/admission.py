@@ -84,11 +84,16 @@ def _places(commands: pa.Table) -> tuple[list[str], npt.NDArray[np.int64], npt.N
 
 def versions_of(table: pa.Table) -> list[tuple[bytes, Version]]:
     """Return identity and version of each row."""
-    columns = (
-        table.column(name).to_pylist()
-        for name in (IDENTITY, SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
-    )
-    return [(identity, Version(*version)) for identity, *version in zip(*columns, strict=True)]
+    named = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
+    columns = (table.column(name).to_pylist() for name in named)
+    versions = map(Version._make, zip(*columns, strict=True))  # quicker than to call it
+    return list(zip(table.column(IDENTITY).to_pylist(), versions, strict=True))
+
+
+def coordinates_of(table: pa.Table) -> list[tuple[str, int, int]]:
+    """Return topic, partition and offset of the record that made each row."""
+    named = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET)
+    return list(zip(*(table.column(name).to_pylist() for name in named), strict=True))
 
 
 def too_late(

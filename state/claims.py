@@ -38,11 +38,17 @@ def oldest(dues: Ints, hashes: Ints, room: Room) -> Ints:
 
 def within(rows: pa.Table, room: Room) -> pa.Table:
     """Keep of rows in the order of their release as many as there is room for."""
+    keep = may_claim(rows, room)
+    return rows if keep.all() else rows.filter(pa.array(keep))
+
+
+def may_claim(rows: pa.Table, room: Room) -> npt.NDArray[np.bool_]:
+    """Tell of rows in the order of their release for which there is room."""
     keep = _within_quotas(rows, room)
     lanes = rows.column(HASH).to_numpy() % len(room.lanes)
     for lane, most in enumerate(room.lanes):
         keep[np.flatnonzero(keep & (lanes == lane))[most:]] = False
-    return rows if keep.all() else rows.filter(pa.array(keep))
+    return keep
 
 
 def _least(places: Ints, dues: Ints, most: int) -> Ints:

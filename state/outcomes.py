@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.admission import versions_of
+from state.admission import coordinates_of, versions_of
 from state.resolve import Coordinates
 from state.row import ATTEMPT, PUBLISHED_OFFSET, STATUS, Status
 from state.version import Version, is_newer
@@ -16,7 +16,7 @@ Newest = Callable[[Sequence[tuple[bytes, Version]]], list[Version | None]]
 
 def one_per_version(outcomes: pa.Table) -> pa.Table:
     """Keep of each version the outcome that a store would end with, taking them in order."""
-    named = [version[:3] for _, version in versions_of(outcomes)]
+    named = coordinates_of(outcomes)
     if len(set(named)) == len(named):
         return outcomes
     statuses = outcomes.column(STATUS).to_pylist()

@@ -26,7 +26,12 @@ ORDER = [DUE, SOURCE_TIMESTAMP, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TOPIC]
 
 def by_due(rows: pa.Table) -> pa.Table:
     """Order rows as they are to go out."""
-    return rows.sort_by([(name, "ascending") for name in ORDER])
+    return rows.take(as_due(rows))
+
+
+def as_due(rows: pa.Table) -> pa.UInt64Array:
+    """Return the places of the rows in the order in which they are to go out."""
+    return pc.sort_indices(rows, sort_keys=[(name, "ascending") for name in ORDER])
 
 
 def by_version(rows: pa.Table) -> pa.Table:

@@ -1,7 +1,5 @@
 """Reads the attributes of a CloudEvent, whichever of the two Kafka modes it was sent in."""
 
-from collections.abc import Callable
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
@@ -55,6 +53,8 @@ _BROKEN = "_broken"
 _NAMED = "_named"
 _ATTRIBUTES = (*REQUIRED, "datacontenttype", *WISHES, *CARRIED, *UNSUPPORTED)
 _JSON_FORMAT = r"\A\s*+application/cloudevents(?:\+json)?\s*+(?:;.*)?\z"
+_FIELDS = (*_ATTRIBUTES, BASE64, _BROKEN)
+_SCHEMA = StructType([StructField(name, StringType()) for name in _FIELDS])
 _OPTIONS = {**STRICT, "columnNameOfCorruptRecord": _BROKEN}
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
@@ -81,14 +81,12 @@ def is_not_utf8() -> Column:
 def with_event(records: DataFrame) -> DataFrame:
     """Add MODE, EVENT (a struct of attributes as text) and DATA (how a JSON event wrote its data).
 
-    The headers of a binary event are read as JSON too: to look each one up would be a hundred
-    expressions. Of two with one name the last counts, which the session must be told (see
-    MAP_POLICY).
+    Of two headers with one name the last counts, which the session must be told (see MAP_POLICY).
     """
     text, mode, named = F.col(RAW_VALUE).cast("string"), F.col(MODE), F.col(_NAMED)
     structured = (mode == STRUCTURED) & F.is_valid_utf8(text)
-    of_value = F.from_json(F.when(structured, text), _schema(), _OPTIONS)
-    of_headers = F.from_json(F.to_json(named), _schema(_header_of), _OPTIONS).cast(_schema())
+    of_value = F.from_json(F.when(structured, text), _SCHEMA, _OPTIONS)
+    of_headers = F.struct(*[named[_header_of(name)].alias(name) for name in _FIELDS])
     return (
         records.withColumn(_NAMED, F.map_from_entries(RAW_HEADERS).cast("map<string,string>"))
         .withColumn(CONTENT_TYPE, F.lower(F.try_element_at(named, F.lit("content-type"))))
@@ -113,11 +111,6 @@ def _mode() -> Column:
         .when(content_type.isNull(), STRUCTURED)
         .otherwise(FOREIGN)
     )
-
-
-def _schema(named: Callable[[str], str] = str) -> StructType:
-    fields = (*_ATTRIBUTES, BASE64)
-    return StructType([StructField(named(name), StringType()) for name in (*fields, _BROKEN)])
 
 
 def _header_of(name: str) -> str:

@@ -8,7 +8,6 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple
 
 from pipeline.outbox.item import Item
 from pipeline.outbox.marker import NOTHING_OUT, Marker
@@ -27,13 +26,6 @@ class Flush:
     marker: Marker
 
 
-class Gone(NamedTuple):
-    """A message that was let go of; the item itself would keep its whole batch in memory."""
-
-    version: Version
-    due: int
-
-
 @dataclass(slots=True)
 class Lane:
     """Holds the claims of one lane; the caller brings the lock."""
@@ -47,7 +39,9 @@ class Lane:
     # After a crash two versions of a key may wait: one was on its way when the other came.
     _besides: list[Item] = field(default_factory=list)
     _holds: list[int] = field(default_factory=list)
-    _gone: dict[bytes, Gone] = field(default_factory=dict)  # the newest last
+    # Source coordinates and due of what left, the newest last; not the items, which would keep the
+    # whole batch they came with in memory.
+    _gone: dict[bytes, tuple[int, int, int, int]] = field(default_factory=dict)
 
     @property
     def waiting(self) -> int:
@@ -84,8 +78,9 @@ class Lane:
 
         None where nothing left, or too long ago to be remembered.
         """
-        gone = self._gone.get(identity)
-        return gone.due if gone and is_newer(version, gone.version) else None
+        *place, due = self._gone.get(identity, (0, 0, 0, None))
+        known = due is not None and is_newer(version, Version(version.topic, *place))
+        return due if known else None
 
     def lift_holds(self) -> None:
         """Forget the holds: what was retracted is committed as such."""
@@ -120,10 +115,7 @@ class Lane:
         del self._items[:cut]
         for item in due:
             self._let_go(item)
-            self._gone.pop(item.identity, None)
-            self._gone[item.identity] = Gone(item.version, item.due)
-        for identity in list(islice(self._gone, max(0, len(self._gone) - REMEMBERED))):
-            del self._gone[identity]
+        self._remember(due[-REMEMBERED:])
         return Flush(due, Marker(self.handed, upto, self.lanes))
 
     def published(self, flush: Flush) -> None:
@@ -133,6 +125,19 @@ class Lane:
     def rest(self) -> list[Item]:
         """Return what still waits, as a job that stops cleanly puts it back."""
         return [item for item in self._items if item.waiting]
+
+    def _remember(self, items: list[Item]) -> None:
+        for item in items:
+            chunk, i, identity = item.chunk, item.index, item.identity
+            self._gone.pop(identity, None)
+            self._gone[identity] = (
+                chunk.partition[i],
+                chunk.offset[i],
+                chunk.timestamp[i],
+                item.due,
+            )
+        for identity in list(islice(self._gone, max(0, len(self._gone) - REMEMBERED))):
+            del self._gone[identity]
 
     def _let_go(self, item: Item) -> None:
         item.waiting = False

@@ -85,6 +85,11 @@ class Outbox:
             worker.raise_failure()
         return self._report.take()
 
+    def is_quiet(self, until: int) -> bool:
+        """Tell whether nothing falls due up to an instant."""
+        dues = [worker.next_due() for worker in self._workers]
+        return all(due is None or due > until for due in dues)
+
     def drain(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Wait until nothing that is due is left, a lane has stopped, or told to."""
         for worker in self._workers:

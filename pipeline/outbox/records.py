@@ -1,6 +1,7 @@
 """What is produced for an item: the message itself, or its dead letter and a note."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipeline.clock import instant_text
 from pipeline.deadletter import dead_letter_headers
@@ -13,8 +14,7 @@ ATTEMPTS = "duestream-attempts"  # when it was tried
 OMITTED = "duestream-value-omitted"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record to produce."""
 
     topic: str

@@ -86,7 +86,14 @@ def _decided(item: Item, decision: Decision) -> tuple[object, ...]:
 
 
 def _version(item: Item) -> tuple[object, ...]:
-    return (item.identity, *item.version)
+    chunk, i = item.chunk, item.index
+    return (
+        chunk.identity[i],
+        chunk.source_topic[i],
+        chunk.partition[i],
+        chunk.offset[i],
+        chunk.timestamp[i],
+    )
 
 
 _COLUMNS = (

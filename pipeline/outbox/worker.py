@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from pipeline.outbox.item import Item
-from pipeline.outbox.lane import Flush, Lane
+from pipeline.outbox.lane import MOST, Flush, Lane
 from pipeline.outbox.publisher import Publisher
 from pipeline.outbox.report import Report
 from state.version import Version
@@ -14,6 +14,8 @@ from state.version import Version
 log = logging.getLogger(__name__)
 
 _IDLE = 60.0  # seconds
+_FEW = 20  # messages in a flush, after which a lane rests for no more than the flush interval
+_LONGEST_REST = 4.0  # flush intervals
 _SHORTEST = 1_000  # microseconds; a message that is due but held waits for the commit
 
 
@@ -44,6 +46,11 @@ class Worker:
         """How many messages wait on this lane."""
         with self._changed:
             return self.lane.waiting
+
+    def next_due(self) -> int | None:
+        """Return the instant of the next message that waits."""
+        with self._changed:
+            return self.lane.next_due()
 
     def start(self) -> None:
         """Begin to publish."""
@@ -131,9 +138,17 @@ class Worker:
             self.lane.published(flush)
             self._busy = False
             self._changed.notify_all()
-        # A rest after each flush, however long that took: on a slow broker transactions must grow
-        # in size, not in number.
-        time.sleep(self._flush_interval)
+        time.sleep(self._rest(len(flush.items)))
+
+    def _rest(self, sent: int) -> float:
+        """Return how long to rest after a flush, however long that took.
+
+        A transaction costs the broker the same whatever is in it. So where many messages fall due,
+        and on a slow broker, transactions must grow in size, not in number. A backlog does not
+        rest: its transactions are full.
+        """
+        many = 1.0 if sent >= MOST else min(max(sent / _FEW, 1.0), _LONGEST_REST)
+        return self._flush_interval * many
 
     def _nothing_due(self) -> bool:
         due = self.lane.next_due()

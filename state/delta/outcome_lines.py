@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.admission import versions_of
+from state.admission import coordinates_of, versions_of
 from state.columns import reshape
 from state.delta.inspector import find
 from state.delta.outstanding import Closed, Outstanding
@@ -29,6 +29,8 @@ from state.row import (
     STATUS,
     Status,
 )
+
+_CLOSED = pa.array(sorted(CLOSED), pa.string())
 
 
 class OutcomeLines:
@@ -56,15 +58,19 @@ class OutcomeLines:
         """Return the lines to write."""
         outcomes = without_known_attempts(outcomes, self._attempt_of)
         outcomes = overtaken(one_per_version(outcomes), self._newest)
-        named = [(identity, version[:3]) for identity, version in versions_of(outcomes)]
+        identities = outcomes.column(IDENTITY).to_pylist()
+        named = list(zip(identities, coordinates_of(outcomes), strict=True))
         statuses = outcomes.column(STATUS).to_pylist()
-        far = self._look_up([n for n in named if not self._is_near(*n)])
+        near = [self._is_near(*name) for name in named]
+        far = self._look_up(
+            [name for name, is_near in zip(named, near, strict=True) if not is_near]
+        )
         plain, full = [], []
-        for i, (name, status) in enumerate(zip(named, statuses, strict=True)):
-            if self._is_near(*name) and status != Status.PENDING:
+        for i, (name, is_near, status) in enumerate(zip(named, near, statuses, strict=True)):
+            if is_near and status != Status.PENDING:
                 plain.append(i)
                 continue
-            row = self._row(*name) if self._is_near(*name) else far.get(name[1])
+            row = self._row(*name) if is_near else far.get(name[1])
             if row is not None and _may_act(row, status):
                 full.append(full_outcome_line(row, outcomes.slice(i, 1), batch, now))
         ends = outcome_lines(outcomes.take(pa.array(plain, pa.int64())), batch, now)
@@ -72,14 +78,16 @@ class OutcomeLines:
 
     def settled(self, lines: pa.Table) -> None:
         """Take note of outcomes that were written."""
-        unsure = pc.is_null(lines.column(PUBLISHED_OFFSET)).to_pylist()
-        statuses = lines.column(STATUS).to_pylist()
-        for (_, version), status, unknown in zip(versions_of(lines), statuses, unsure, strict=True):
-            self._outstanding.remove(version[:3])
-            if status in CLOSED:
-                self._closed.add(version[:3], status == Status.DONE and unknown)
-            else:
-                self._closed.remove(version[:3])
+        statuses = lines.column(STATUS)
+        is_closed = pc.is_in(statuses, _CLOSED)
+        is_unsure = pc.and_(
+            pc.equal(statuses, Status.DONE.value), pc.is_null(lines.column(PUBLISHED_OFFSET))
+        )
+        named, closed = coordinates_of(lines), lines.filter(is_closed)
+        self._outstanding.remove(named)
+        unsure = is_unsure.filter(is_closed).to_pylist()
+        self._closed.add(zip(coordinates_of(closed), unsure, strict=True))
+        self._closed.remove(coordinates_of(lines.filter(pc.invert(is_closed))))
 
     def _attempt_of(self, identity: bytes, coordinates: Coordinates) -> int:
         if self._is_near(identity, coordinates):

@@ -1,8 +1,11 @@
 """Holds the claimed rows until an outcome names them, and remembers lately which were closed."""
 
+from collections.abc import Iterable
+from itertools import repeat
+
 import pyarrow as pa
 
-from state.admission import versions_of
+from state.admission import coordinates_of
 from state.resolve import Coordinates
 from state.row import CLAIM, ROW
 from state.select import by_due
@@ -20,17 +23,18 @@ class Outstanding:
 
     def add(self, rows: pa.Table) -> None:
         """Take in rows that were claimed."""
-        for i, (_, version) in enumerate(versions_of(rows)):
-            self._places[version[:3]] = (rows, i)
+        places = zip(repeat(rows), range(rows.num_rows), strict=False)
+        self._places.update(zip(coordinates_of(rows), places, strict=True))
 
     def row(self, coordinates: Coordinates) -> pa.Table | None:
         """Return a claimed row."""
         place = self._places.get(coordinates)
         return None if place is None else place[0].slice(place[1], 1)
 
-    def remove(self, coordinates: Coordinates) -> None:
-        """Let go of a row that an outcome has named."""
-        self._places.pop(coordinates, None)
+    def remove(self, named: Iterable[Coordinates]) -> None:
+        """Let go of rows that outcomes have named."""
+        for coordinates in named:
+            self._places.pop(coordinates, None)
 
     def rows(self) -> pa.Table:
         """Return all claimed rows, ordered by due."""
@@ -53,14 +57,15 @@ class Closed:
         self._new: dict[Coordinates, bool] = {}
         self._old: dict[Coordinates, bool] = {}
 
-    def add(self, coordinates: Coordinates, unsure: bool) -> None:
-        """Take note of a closed version."""
-        self._new[coordinates] = unsure
+    def add(self, versions: Iterable[tuple[Coordinates, bool]]) -> None:
+        """Take note of closed versions, and of each whether that may be corrected."""
+        self._new.update(versions)
 
-    def remove(self, coordinates: Coordinates) -> None:
-        """Forget a version that is pending again."""
-        self._new.pop(coordinates, None)
-        self._old.pop(coordinates, None)
+    def remove(self, named: Iterable[Coordinates]) -> None:
+        """Forget versions that are pending again."""
+        for coordinates in named:
+            self._new.pop(coordinates, None)
+            self._old.pop(coordinates, None)
 
     def is_final(self, coordinates: Coordinates) -> bool:
         """Tell whether a version is known to be closed for good."""

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.claims import Ints, Room, oldest, within
+from state.claims import Ints, Room, may_claim, oldest
 from state.lines import LINE, LINES
 from state.row import (
     DUE,
@@ -21,7 +21,7 @@ from state.row import (
     Entry,
     Status,
 )
-from state.select import by_due
+from state.select import as_due
 
 WINDOW_ROW = pa.schema([*ROW, LINES.field(SUPERSEDED), LINES.field(LINE)])
 _STEPS = [ENTRY, IDENTITY, SOURCE_PARTITION, SOURCE_OFFSET, STATUS, SUPERSEDED, LINE]
@@ -45,7 +45,7 @@ class Window:
         self._partition = np.empty(1024, np.int64)
         self._offset = np.empty(1024, np.int64)
         self._alive = np.zeros(1024, np.bool_)
-        self._slots: dict[bytes, tuple[int, ...]] = {}
+        self._slots: dict[bytes, tuple[int, ...]] = {}  # some no longer alive
 
     def __len__(self) -> int:
         return int(self._alive[: self._size].sum())
@@ -90,11 +90,13 @@ class Window:
     def claim(self, until: int, room: Room) -> pa.Table:
         """Take out, in order, the rows due up to ``until`` that there is room for."""
         slots = self._due_slots(until)
-        slots = slots[oldest(self._due[slots], self._hash[slots], room)]
-        rows = within(by_due(self._take(slots)), room)
-        for identity, partition, offset in _names(rows):
-            self._kill(identity, partition, offset)
-        return rows
+        slots = np.sort(slots[oldest(self._due[slots], self._hash[slots], room)])
+        rows = self._take(slots)
+        order = as_due(rows)
+        rows = rows.take(order)
+        keep = may_claim(rows, room)
+        self._alive[slots[order.to_numpy()][keep]] = False
+        return rows.filter(pa.array(keep))
 
     def _extend(self, rows: pa.Table) -> int:
         first, self._size = self._size, self._size + rows.num_rows
@@ -119,24 +121,23 @@ class Window:
 
     def _revive(self, identity: bytes, slot: int) -> None:
         self._alive[slot] = True
-        self._slots[identity] = (*self._slots.get(identity, ()), slot)
+        others = self._slots.get(identity, ())
+        self._slots[identity] = (*(s for s in others if self._alive[s] and s != slot), slot)
 
     def _slot(self, identity: bytes, partition: int, offset: int) -> int | None:
         for slot in self._slots.get(identity, ()):
-            if self._offset[slot] == offset and self._partition[slot] == partition:
+            if (
+                self._alive[slot]
+                and self._offset[slot] == offset
+                and self._partition[slot] == partition
+            ):
                 return slot
         return None
 
     def _kill(self, identity: bytes, partition: int, offset: int) -> None:
         slot = self._slot(identity, partition, offset)
-        if slot is None:
-            return
-        self._alive[slot] = False
-        left = tuple(s for s in self._slots[identity] if s != slot)
-        if left:
-            self._slots[identity] = left
-        else:
-            del self._slots[identity]
+        if slot is not None:
+            self._alive[slot] = False
 
     def _kill_all(self, identity: bytes) -> None:
         for slot in self._slots.pop(identity, ()):
@@ -172,8 +173,3 @@ def _made_pending(lines: pa.Table) -> pa.ChunkedArray:
 
 def _steps(lines: pa.Table) -> Iterator[tuple[str, bytes, int, int, str, int | None, int]]:
     return zip(*(lines.column(name).to_pylist() for name in _STEPS), strict=True)
-
-
-def _names(rows: pa.Table) -> Iterator[tuple[bytes, int, int]]:
-    names = (IDENTITY, SOURCE_PARTITION, SOURCE_OFFSET)
-    return zip(*(rows.column(name).to_pylist() for name in names), strict=True)
