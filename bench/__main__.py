@@ -85,7 +85,7 @@ def _print(m: dict, pending: int) -> None:
 
 
 def _steady(runs: dict[str, dict]) -> Table:
-    table = Table("steady, known 5 to 20 s ahead", *runs)
+    table = Table("steady, known 10 to 30 s ahead", *runs)
     table.add_row("lost / twice / early", *map(_faults, runs.values()))
     for q in ("p50", "p95", "p99", "p99.9"):
         table.add_row(f"lateness {q}, ms", *(f"{r['late_ms'][q]:.0f}" for r in runs.values()))

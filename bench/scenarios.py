@@ -24,13 +24,13 @@ class Bench:
     folder: Path
 
     def steady(self, name: str, seconds: int = 40, rate: int = 1000, pending: int = 0) -> dict:
-        """Serve ``rate`` a second, due 5 to 20 s ahead, with ``pending`` others far ahead."""
+        """Serve ``rate`` a second, due 10 to 30 s ahead, with ``pending`` others far ahead."""
         topics, job = self._job(name)
         ingest = self._preload(job, topics, pending) if pending else None
         taken = len(job.ticks())
         count = seconds * rate
         observer = self._observe(topics, count)
-        self._load(topics, count, first=0, rate=rate, ahead=(5.0, 20.0))
+        self._load(topics, count, first=0, rate=rate, ahead=(10.0, 30.0))
         lag = pending + count - sum(tick["commands"] for tick in job.ticks())
         report = _answer(observer)
         served = [t["seconds"] * 1000 for t in job.ticks()[taken:] if t["commands"]]

@@ -24,9 +24,12 @@ def run(settings: Settings, *, once: bool = False, measure: Path | None = None) 
     prepare_topics(settings)
     spark = spark_session(settings.name, settings.spark.master, settings.spark.options)
     stopped = _told_to_stop()  # after Spark, which has a handler of its own for Ctrl-C
-    sweeper = Sweeper()
     try:
-        with closing(Measure(measure)) as measured, Job(spark, settings, measured, once) as job:
+        with (
+            closing(Sweeper()) as sweeper,
+            closing(Measure(measure)) as measured,
+            Job(spark, settings, measured, once) as job,
+        ):
 
             def watch() -> bool:
                 sweeper.sweep(job.is_quiet)

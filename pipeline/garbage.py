@@ -13,13 +13,18 @@ _AT_LEAST_EVERY = 900.0
 
 
 class Sweeper:
-    """Takes the collector over for the life of this process."""
+    """Takes the collector over, until closed."""
 
     def __init__(self) -> None:
         gc.collect()
         gc.freeze()
         gc.disable()
         self._swept = time.monotonic()
+
+    def close(self) -> None:
+        """Give the collector back."""
+        gc.unfreeze()
+        gc.enable()
 
     def sweep(self, quiet: bool) -> None:
         """Collect, if it is time to and the moment is a quiet one."""

@@ -29,8 +29,10 @@ class Horizon:
         """Return up to which due instant a batch claims; never less than one before it.
 
         A batch that claimed less than the one before would leave a message behind others of its
-        lane that are due later and already wait in the outbox.
+        lane that are due later and already wait in the outbox. Only a clock that steps back, after
+        it was far ahead, may have that effect.
         """
         ahead = max(self._least, min(int(max(self._spans, default=0) * _MARGIN), self._most))
-        self._furthest = max(self._furthest, batch_time + ahead)
+        furthest = min(self._furthest, batch_time + max(self._least, self._most))
+        self._furthest = max(furthest, batch_time + ahead)
         return self._furthest

@@ -24,8 +24,11 @@ class Said:
     commands: pa.Table
     notes: pa.Table  # as outcomes
 
-    def identities(self) -> Iterator[tuple[bytes, int, Version, Entry]]:
-        """Yield whom each put and cancel is about: identity, its hash, the version, the entry."""
+    def identities(self) -> Iterator[tuple[bytes, int, Version, Entry, int]]:
+        """Yield whom each put and cancel is about: identity, its hash, the version, the entry.
+
+        And how many puts before it in the same batch it has passed over.
+        """
         wanted = self.commands.filter(pc.not_equal(self.commands[row.ENTRY], Entry.REJECT))
         columns = (
             wanted[name].to_pylist()
@@ -37,12 +40,14 @@ class Said:
                 row.SOURCE_OFFSET,
                 row.SOURCE_TIMESTAMP,
                 row.ENTRY,
+                row.SUPERSEDED,
             )
         )
-        for identity, number, topic, partition, offset, timestamp, entry in zip(
+        for identity, number, topic, partition, offset, timestamp, entry, superseded in zip(
             *columns, strict=True
         ):
-            yield identity, number, Version(topic, partition, offset, timestamp), Entry(entry)
+            version = Version(topic, partition, offset, timestamp)
+            yield identity, number, version, Entry(entry), superseded or 0
 
 
 def said_in(lines: pa.Table, state_id: str) -> Said:

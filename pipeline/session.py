@@ -86,9 +86,8 @@ def _local_options() -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.python.unix.domain.socket.enabled": "true",
-        # The default ones start processes for every file they write, to set its permissions.
+        # The default one starts processes for every file it writes.
         "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,
-        "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
         "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
     }
 

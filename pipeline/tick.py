@@ -117,13 +117,13 @@ class Ticker:
         """Take back what newer commands replace or cancel before it goes out."""
         taken: dict[Entry, list[Item]] = {Entry.PUT: [], Entry.CANCEL: []}
         too_late: list[tuple[bytes, int]] = []
-        for identity, number, version, entry in said.identities():
+        for identity, number, version, entry, superseded in said.identities():
+            late = self._outbox.gone(identity, number, version) if entry is Entry.CANCEL else None
             before = len(taken[entry])
             while (item := self._outbox.retract(identity, number, version)) is not None:
                 taken[entry].append(item)
-            if entry is Entry.CANCEL and len(taken[entry]) == before:
-                due = self._outbox.gone(identity, number, version)
-                too_late += [] if due is None else [(identity, due)]
+            if late is not None and not superseded and len(taken[entry]) == before:
+                too_late.append((identity, late))
         _tell(too_late)
         return [
             ended(taken[Entry.PUT], Status.REPLACED),

@@ -38,12 +38,15 @@ def prepare_topics(settings: Settings) -> None:
             )
     copies = settings.internal.replication_factor or -1
     lanes = settings.publish.lanes
-    for topic, config in ((settings.internal_topic, _NOTES), (settings.markers_topic, _MARKERS)):
+    own = {settings.internal_topic: _NOTES}
+    if settings.publish.guarantee == "exactly_once":
+        own[settings.markers_topic] = _MARKERS
+    for topic, config in own.items():
         if topic not in existing:
             _create(admin, NewTopic(topic, lanes, copies, config=config))
         elif existing[topic] < lanes:
             _widen(admin, topic, lanes)
-    if settings.markers_topic in existing:
+    if settings.markers_topic in own.keys() & existing.keys():
         _refuse_if_forgetful(admin, settings.markers_topic)
     if settings.dead_letter.topic not in existing:
         _create(admin, NewTopic(settings.dead_letter.topic, -1, copies))
@@ -64,8 +67,8 @@ def _refuse_if_forgetful(admin: AdminClient, topic: str) -> None:
     resource = ConfigResource(ResourceType.TOPIC, topic)
     try:
         found = admin.describe_configs([resource])[resource].result(_TIMEOUT)
-    except KafkaException as error:
-        log.warning("cannot check that %s is compacted: %s", topic, error.args[0].str())
+    except (KafkaException, TimeoutError) as error:
+        log.warning("cannot check that %s is compacted: %s", topic, error)
         return
     if found["cleanup.policy"].value != "compact":
         raise KafkaError(
@@ -86,6 +89,8 @@ def _widen(admin: AdminClient, topic: str, partitions: int) -> None:
 def _wait(answer: Future[None], what: str) -> None:
     try:
         answer.result(_TIMEOUT)
+    except TimeoutError as error:
+        raise KafkaError(f"cannot {what}: no answer in {_TIMEOUT:.0f} s; try again") from error
     except KafkaException as error:
         if error.args[0].code() != Code.TOPIC_ALREADY_EXISTS:
             raise KafkaError(

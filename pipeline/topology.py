@@ -46,11 +46,7 @@ def rules(settings: Settings) -> AdmitRules:
     """Return what a record must satisfy, as the settings say it."""
     return AdmitRules(
         allow=tuple(settings.outputs.allow),
-        reserved=(
-            *(each.topic for each in settings.sources),
-            settings.internal_topic,
-            settings.dead_letter.topic,
-        ),
+        reserved=tuple(sorted(settings.reserved_topics)),
         max_payload_bytes=settings.limits.max_payload_bytes,
         max_key_bytes=settings.limits.max_key_bytes,
     )

@@ -90,7 +90,9 @@ class PublishSettings(Block):
         30 * SECOND, description="... and at most this far, when micro-batches take long"
     )
     flush_interval: Duration = Field(
-        10 * MILLISECOND, ge=MILLISECOND, description="a lane's rest after each transaction"
+        10 * MILLISECOND,
+        ge=MILLISECOND,
+        description="a lane's rest after a transaction; up to four times that after large ones",
     )
     claim_limit: int = Field(
         50_000, ge=1, description="messages claimed in one micro-batch at most"

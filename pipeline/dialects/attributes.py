@@ -86,7 +86,7 @@ def with_event(records: DataFrame) -> DataFrame:
     text, mode, named = F.col(RAW_VALUE).cast("string"), F.col(MODE), F.col(_NAMED)
     structured = (mode == STRUCTURED) & F.is_valid_utf8(text)
     of_value = F.from_json(F.when(structured, text), _SCHEMA, _OPTIONS)
-    of_headers = F.struct(*[named[_header_of(name)].alias(name) for name in _FIELDS])
+    of_headers = F.struct(*[_in_headers(named, name).alias(name) for name in _FIELDS])
     return (
         records.withColumn(_NAMED, F.map_from_entries(RAW_HEADERS).cast("map<string,string>"))
         .withColumn(CONTENT_TYPE, F.lower(F.try_element_at(named, F.lit("content-type"))))
@@ -113,7 +113,8 @@ def _mode() -> Column:
     )
 
 
-def _header_of(name: str) -> str:
-    """Return the header that says an attribute; that of the data is one nobody sends."""
-    special = {"datacontenttype": "content-type", BASE64: "\0", _BROKEN: _BROKEN}
-    return special.get(name, f"ce_{name}")
+def _in_headers(named: Column, name: str) -> Column:
+    """Return an attribute of a binary event; its data is never in a header."""
+    if name in (BASE64, _BROKEN):
+        return F.lit(None).cast("string")
+    return named["content-type" if name == "datacontenttype" else f"ce_{name}"]

@@ -5,6 +5,7 @@ function of what it was told and the time it was given.
 """
 
 from bisect import bisect_right
+from collections.abc import Container
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import attrgetter
@@ -65,6 +66,7 @@ class Lane:
         if the job dies before the command that retracted it is committed, the row is still claimed
         and must not count as published.
         """
+        self._gone.pop(identity, None)  # what comes next is about the new command
         self._besides = [item for item in self._besides if item.waiting]
         for item in (self._waiting.get(identity), *self._besides):
             if item and item.identity == identity and is_newer(version, item.version):
@@ -78,9 +80,10 @@ class Lane:
 
         None where nothing left, or too long ago to be remembered.
         """
-        *place, due = self._gone.get(identity, (0, 0, 0, None))
-        known = due is not None and is_newer(version, Version(version.topic, *place))
-        return due if known else None
+        if identity not in self._gone:
+            return None
+        *place, due = self._gone[identity]
+        return due if is_newer(version, Version(version.topic, *place)) else None
 
     def lift_holds(self) -> None:
         """Forget the holds: what was retracted is committed as such."""
@@ -115,12 +118,13 @@ class Lane:
         del self._items[:cut]
         for item in due:
             self._let_go(item)
-        self._remember(due[-REMEMBERED:])
         return Flush(due, Marker(self.handed, upto, self.lanes))
 
-    def published(self, flush: Flush) -> None:
-        """Note that the flush is out."""
+    def published(self, flush: Flush, refused: Container[int] = ()) -> None:
+        """Note that the flush is out, but for the messages that Kafka ``refused``, by place."""
         self.watermark = flush.marker.watermark
+        out = [item for number, item in enumerate(flush.items) if number not in refused]
+        self._remember(out[-REMEMBERED:])
 
     def rest(self) -> list[Item]:
         """Return what still waits, as a job that stops cleanly puts it back."""

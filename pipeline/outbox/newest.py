@@ -10,6 +10,8 @@ from pipeline.quiet import Options
 
 _FIRST_STEP = 100  # offsets; a transaction takes two of them
 _STEP_GROWS = 10
+_PAUSE = 0.1  # seconds
+_FINAL = frozenset({Code.TOPIC_AUTHORIZATION_FAILED, Code.GROUP_AUTHORIZATION_FAILED})
 
 
 def newest_record(
@@ -27,9 +29,10 @@ def newest_record(
         "enable.auto.commit": False,
         "enable.partition.eof": True,
         "auto.offset.reset": "earliest",
+        "fetch.wait.max.ms": 10,  # the end is told by an answer without records
     }
     with closing(Consumer({**options, "isolation.level": "read_uncommitted"})) as consumer:
-        start, end = _bounds(consumer, TopicPartition(topic, partition), timeout)
+        start, end = _bounds(consumer, TopicPartition(topic, partition), give_up)
     step = _FIRST_STEP
     with closing(Consumer({**options, "isolation.level": "read_committed"})) as consumer:
         upto = end
@@ -51,16 +54,38 @@ def _last_before(consumer: Consumer, upto: int, key: bytes, give_up: float) -> M
             continue
         error, offset = message.error(), message.offset() or 0
         if error is not None and error.code() != Code._PARTITION_EOF:
-            raise KafkaException(error)
+            _raise_if_final(error)
+            continue
         if offset >= upto:
             return found
         if error is None and message.key() == key:
             found = message
-    raise KafkaException(Code(Code._TIMED_OUT, "the markers could not be read to their end"))
+    raise KafkaException(
+        Code(
+            Code._TIMED_OUT,
+            "the markers could not be read to their end, another job has a transaction open there",
+        )
+    )
 
 
-def _bounds(consumer: Consumer, place: TopicPartition, timeout: float) -> tuple[int, int]:
-    found = consumer.get_watermark_offsets(place, timeout=timeout)
-    if found is None:
-        raise KafkaException(Code(Code._TIMED_OUT, "nobody tells where the markers end"))
-    return found
+def _bounds(consumer: Consumer, place: TopicPartition, give_up: float) -> tuple[int, int]:
+    """Return the first offset and the one after the last; a new topic has no leader at first."""
+    while True:
+        left = give_up - time.monotonic()
+        try:
+            found = consumer.get_watermark_offsets(place, timeout=max(left, _PAUSE))
+        except KafkaException as error:
+            _raise_if_final(error.args[0])
+            if left < 0:
+                raise
+            found = None
+        if found is not None:
+            return found
+        if left < 0:
+            raise KafkaException(Code(Code._TIMED_OUT, "nobody tells where the markers end"))
+        time.sleep(_PAUSE)
+
+
+def _raise_if_final(error: Code) -> None:
+    if error.code() in _FINAL:
+        raise KafkaException(error)

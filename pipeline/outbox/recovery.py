@@ -93,7 +93,8 @@ def _refuse_if_set_back(markers: list[Marker | None], store: Store) -> None:
             f"messages of batch {newest} are out, but the state ends with batch "
             f"{store.last_batch}: it was set back, and what it took since is not in it. Nothing "
             "was published. Bring the newest state back; or, to go on from this one with messages "
-            "of that time going out twice, delete the markers topic (internal.topic with .markers)"
+            "of that time going out twice, delete the markers topic (internal.topic with .markers) "
+            "and start once with publish.guarantee: at_least_once"
         )
 
 

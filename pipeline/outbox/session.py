@@ -12,6 +12,9 @@ from pipeline.outbox.records import Record
 
 SIDE = -1  # the number of records that belong to no message: dead letters, notes, the marker
 _POLL = 0.05  # seconds to wait for room when the producer's queue is full
+# What a producer answers once its transaction has failed: the cause is yet to be heard.
+_AFTER_AN_ERROR = frozenset({Code._STATE, Code._FATAL})
+_AFTERMATH_LASTS = 2.0  # seconds
 _PURGED = frozenset({Code._PURGE_QUEUE, Code._PURGE_INFLIGHT})  # taken back by an abort
 
 
@@ -27,6 +30,7 @@ class Session:
         self._give_up = time.monotonic() + patience
         self.receipts: dict[int, Receipt] = {}
         self.errors: dict[int, Code] = {}
+        self._aftermath: Code | None = None
 
     @property
     def left(self) -> float:
@@ -47,22 +51,37 @@ class Session:
                 )
                 return
             except BufferError:
+                self._stop_if_late()
                 self.producer.poll(_POLL)
             except KafkaException as error:
-                self.errors[number] = error.args[0]
+                self._refused(number, error.args[0])
                 return
 
     def wait_for_all(self) -> None:
         """Wait until every record is acknowledged; raise the first error as soon as it is heard."""
+        heard_by = time.monotonic() + _AFTERMATH_LASTS
         while not self.errors and len(self.producer):
-            if time.monotonic() > self._give_up:
-                raise KafkaException(Code(Code._TIMED_OUT, "records were not acknowledged in time"))
+            if self._aftermath is not None and time.monotonic() > heard_by:
+                break
+            self._stop_if_late()
             self.producer.poll(_POLL)
-        if self.errors:
-            raise KafkaException(next(iter(self.errors.values())))
+        for error in (*self.errors.values(), self._aftermath):
+            if error is not None:
+                raise KafkaException(error)
+
+    def _stop_if_late(self) -> None:
+        if time.monotonic() > self._give_up:
+            raise KafkaException(Code(Code._TIMED_OUT, "records were not acknowledged in time"))
+
+    def _refused(self, number: int, error: Code) -> None:
+        """Keep the first error of a record, and apart what only follows from another's."""
+        if error.code() in _AFTER_AN_ERROR:
+            self._aftermath = error
+        else:
+            self.errors.setdefault(number, error)
 
     def _delivered(self, number: int, error: Code | None, message: Message) -> None:
         if error is None:
             self.receipts[number] = (message.partition() or 0, message.offset() or 0)
         elif error.code() not in _PURGED:
-            self.errors[number] = error
+            self._refused(number, error)

@@ -135,7 +135,7 @@ class Worker:
         published = self._publisher.publish(flush)
         self._report.add(flush.items, published)
         with self._changed:
-            self.lane.published(flush)
+            self.lane.published(flush, published.refused)
             self._busy = False
             self._changed.notify_all()
         time.sleep(self._rest(len(flush.items)))
@@ -144,8 +144,8 @@ class Worker:
         """Return how long to rest after a flush, however long that took.
 
         A transaction costs the broker the same whatever is in it. So where many messages fall due,
-        and on a slow broker, transactions must grow in size, not in number. A backlog does not
-        rest: its transactions are full.
+        and on a slow broker, transactions must grow in size, not in number. In a backlog they are
+        as large as can be.
         """
         many = 1.0 if sent >= MOST else min(max(sent / _FEW, 1.0), _LONGEST_REST)
         return self._flush_interval * many

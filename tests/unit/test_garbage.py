@@ -46,3 +46,5 @@ def test_it_waits_for_a_quiet_moment_but_not_for_ever(clock: list[float]) -> Non
     clock[0] += 901
     sweeper.sweep(quiet=False)
     assert Ring.left == 0
+    sweeper.close()
+    assert gc.isenabled()

@@ -23,4 +23,9 @@ def test_it_never_claims_less_than_before() -> None:
     for n in range(30):  # quick ticks: the slow one is forgotten
         horizon.handed_over((41 + n) * SECOND, (41 + n) * SECOND + 1)
     assert horizon.until(71 * SECOND) == furthest == 100 * SECOND
-    assert horizon.until(0) == furthest  # the clock stepped back
+
+
+def test_a_clock_that_was_far_ahead_does_not_make_it_claim_far_ahead_for_ever() -> None:
+    horizon = Horizon(least=1 * SECOND, most=10 * SECOND)
+    horizon.until(3600 * SECOND)
+    assert horizon.until(0) == 10 * SECOND

@@ -182,12 +182,15 @@ def test_messages_due_at_one_instant_or_before_the_watermark_go_out_together(lan
 
 
 def test_what_left_is_remembered_for_a_while_for_those_who_come_too_late(lane: Lane) -> None:
-    lane.add(items(*((b"%d" % n, n, 100 + n) for n in range(REMEMBERED + 1))), batch=1)
-    while lane.release(now=10**9):
-        pass
+    lane.add(items(*((b"%d" % n, n, 100 + n) for n in range(REMEMBERED + 9))), batch=1)
+    while flush := lane.release(now=10**9):
+        lane.published(flush, refused={0})
     newer, older = Version("in", 0, 10**6, 10**6), Version("in", 0, 0, 0)
-    last = b"in\x00%d" % REMEMBERED
-    assert lane.gone(last, newer) == 100 + REMEMBERED
+    last = b"in\x00%d" % (REMEMBERED + 8)
+    assert lane.gone(last, newer) == 108 + REMEMBERED
     assert lane.gone(last, older) is None  # it went out after that
-    assert lane.gone(b"in\x000", newer) is None  # forgotten
+    assert lane.gone(b"in\x000", newer) is None  # refused
+    assert lane.gone(b"in\x001", newer) is None  # forgotten
     assert lane.gone(b"in\x00nobody", newer) is None
+    lane.retract(last, newer)
+    assert lane.gone(last, newer) is None  # there is a newer command
