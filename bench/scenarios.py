@@ -71,7 +71,7 @@ class Bench:
         """Let a job with nothing to do tick, and see what that costs."""
         _, job = self._job("idle")
         job.wait_for_commands(0)
-        time.sleep(20)  # the JVM warms up: compiling is not idling
+        time.sleep(60)  # the JVM warms up: compiling is not idling
         before, begun = job.cpu_seconds(), time.monotonic()
         time.sleep(seconds)
         used = job.cpu_seconds() - before
