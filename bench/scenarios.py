@@ -52,7 +52,7 @@ class Bench:
         ahead = at / 1000 - time.time()
         report = _answer(observer)
         job.stop()
-        return report | {"publish_rate": count / max(report["span_seconds"], 0.001), "ahead": ahead}
+        return report | {"publish_rate": _rate(report, count), "ahead": ahead}
 
     def drain(self, count: int = 200_000) -> dict:
         """Stop the job while ``count`` messages wait, start it when all of them are overdue."""
@@ -65,7 +65,7 @@ class Bench:
         job.start()
         report = _answer(self._observe(topics, count))
         job.stop()
-        return report | {"publish_rate": count / max(report["span_seconds"], 0.001)}
+        return report | {"publish_rate": _rate(report, count)}
 
     def idle(self, seconds: int = 30) -> dict:
         """Let a job with nothing to do tick, and see what that costs."""
@@ -102,6 +102,10 @@ class Bench:
 
 
 _APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
+
+
+def _rate(report: dict, count: int) -> float:
+    return count / max(report["span_seconds"], 0.001)
 
 
 def _start(module: str, plan: dict) -> subprocess.Popen:

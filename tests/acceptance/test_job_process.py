@@ -116,16 +116,22 @@ def cli(tmp_path: Path, broker: LocalKafka, topics: Callable[..., str]) -> Itera
         job.wait()
 
 
+def some_are_out(cli: Cli, read: Read, apart: int) -> datetime:
+    """Schedule 4,000 messages, return the first instant once some are out."""
+    due = datetime.now(UTC) + timedelta(seconds=8)
+    with Client(cli.servers, topic=cli.input) as client:
+        for n in range(4_000):
+            at = due + timedelta(milliseconds=apart * n)
+            client.schedule(str(n), topic=cli.out, key=f"key-{n}", at=at, wait=False)
+    wait_for(lambda: len(read(cli.out)) > 500, "some messages to be out")
+    return due
+
+
 def test_a_job_killed_while_it_publishes_loses_nothing_and_repeats_nothing(
     cli: Cli, read: Read
 ) -> None:
     job = cli.start_job()
-    due = datetime.now(UTC) + timedelta(seconds=8)
-    with Client(cli.servers, topic=cli.input) as client:
-        for n in range(4_000):
-            at = due + timedelta(milliseconds=2 * n)
-            client.schedule(str(n), topic=cli.out, key=f"key-{n}", at=at, wait=False)
-    wait_for(lambda: len(read(cli.out)) > 500, "some messages to be out")
+    due = some_are_out(cli, read, apart=2)
     job.send_signal(signal.SIGKILL)
     job.wait()
     out_before = len(read(cli.out))
@@ -147,12 +153,7 @@ def test_a_job_frozen_in_mid_flight_wakes_up_to_a_successor_and_publishes_nothin
     cli: Cli, read: Read
 ) -> None:
     frozen = cli.start_job("publish.transaction_timeout=5s")
-    due = datetime.now(UTC) + timedelta(seconds=8)
-    with Client(cli.servers, topic=cli.input) as client:
-        for n in range(4_000):
-            at = due + timedelta(milliseconds=5 * n)
-            client.schedule(str(n), topic=cli.out, key=f"key-{n}", at=at, wait=False)
-    wait_for(lambda: len(read(cli.out)) > 500, "some messages to be out")
+    some_are_out(cli, read, apart=5)
     parts = [psutil.Process(frozen.pid), *psutil.Process(frozen.pid).children(recursive=True)]
     for part in parts:
         part.suspend()
