@@ -18,7 +18,8 @@ class Point(StrEnum):
 
     AFTER_READ = "after_read"  # the batch is read; nothing is done with it
     BEFORE_COMMIT = "before_commit"  # retracted from the outbox, not committed
-    DURING_COMMIT = "during_commit"  # a data file is there, no log entry names it
+    DURING_COMMIT = "during_commit"  # what it writes is there, nothing names it yet
+    DURING_APPLY = "during_apply"  # committed, a part of the documents is changed (MongoDB)
     AFTER_COMMIT = "after_commit"  # claims are in the state, not in the outbox
     AFTER_HAND_OVER = "after_hand_over"
     IN_TRANSACTION = "in_transaction"  # records and marker are sent, not committed

@@ -27,6 +27,8 @@ def open_store(settings: StateSettings, spark: "SparkSession | None" = None) -> 
     """Open the state for its one writer, and make it when it is not there yet."""
     if settings.kind == "memory":
         return MemoryStore(settings.keep_closed)
+    if settings.kind == "mongo":
+        return _open_mongo(settings, spark)
     tables = tables_of(settings.delta)
     if settings.delta.writer == "spark":
         return _open_spark(tables, settings, spark)
@@ -37,9 +39,20 @@ def open_inspector(settings: StateSettings) -> Inspector:
     """Open the state for reading, beside the job that writes it."""
     if settings.kind == "memory":
         raise StateError(
-            "state.kind is memory: only the job itself can look into it; set state.kind to delta"
+            "state.kind is memory: only the job itself can look into it; set state.kind to delta "
+            "or mongo"
         )
+    if settings.kind == "mongo":
+        from state.mongo.opening import open_mongo_inspector
+
+        return open_mongo_inspector(settings)
     return DeltaInspector(tables_of(settings.delta))
+
+
+def _open_mongo(settings: StateSettings, spark: "SparkSession | None") -> Store:
+    from state.mongo.opening import open_mongo
+
+    return open_mongo(settings, spark)
 
 
 def _open_native(tables: Tables, settings: StateSettings) -> Store:

@@ -70,6 +70,10 @@ class Counts:
             self.ends[before] -= 1
         self.ends[after] += 1
 
+    def copy(self) -> "Counts":
+        """Return counts that may be added to without changing these."""
+        return Counts(self.accepted, self.rejected, self.late_cancels, Counter(self.ends))
+
 
 def resolve(known: dict[Coordinates, Known], lines: Iterable[Line], counts: Counts) -> None:
     """Bring the versions of one identity up to date with ``lines`` and count what happened."""

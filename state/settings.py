@@ -44,13 +44,52 @@ class DeltaSettings(Block):
     )
 
 
+class MongoSettings(Block):
+    """Which MongoDB holds the state, and how it is reached and written."""
+
+    uri: SecretStr | None = Field(
+        None, description="where the server is, such as mongodb://host:27017; may hold options"
+    )
+    database: str = Field(
+        "duestream", min_length=1, description="the database; one job has it for itself"
+    )
+    username: str | None = Field(None, description="who the job is, if the URI does not say")
+    password: SecretStr | None = Field(None, description="and its password")
+    auth_source: str | None = Field(None, description="the database that knows the user")
+    replica_set: str | None = Field(None, description="the name of the replica set, if it is one")
+    tls: bool | None = Field(None, description="whether to speak TLS; the URI decides if not set")
+    tls_ca_file: str | None = Field(None, description="the certificates to trust, PEM")
+    tls_certificate_key_file: str | None = Field(
+        None, description="the job's own certificate and key, PEM"
+    )
+    write_concern: Literal["majority"] | int = Field(
+        "majority", description="how many nodes must have a write; less than majority may lose it"
+    )
+    journal: bool = Field(True, description="whether a write must be on disk to count")
+    read_concern: Literal["majority", "local"] = Field(
+        "majority", description="majority: reads only what cannot be rolled back"
+    )
+    timeout: Duration = Field(
+        10 * SECOND, description="how long one call may take before it is tried again"
+    )
+    batch_rows: int = Field(
+        1_000, ge=1, le=100_000, description="how many documents one bulk write changes at most"
+    )
+    writer: Literal["driver", "spark"] = Field(
+        "driver", description="who sends the bulk writes: the driver, or Spark's executors"
+    )
+
+
 class StateSettings(Block):
     """Which store keeps the schedules, and for how long it remembers closed ones."""
 
-    kind: Literal["delta", "memory"] = Field(
-        "delta", description="delta: durable; memory: gone when the job ends, for trying things out"
+    kind: Literal["delta", "mongo", "memory"] = Field(
+        "delta",
+        description="delta: tables on a disk or object store; mongo: a MongoDB; memory: gone when "
+        "the job ends, for trying things out",
     )
     keep_closed: Duration = Field(
         7 * DAY, description="how long done, cancelled, replaced, expired and dead rows are kept"
     )
     delta: DeltaSettings = DeltaSettings()
+    mongo: MongoSettings = MongoSettings()

@@ -52,8 +52,3 @@ class Mark:
         )
         outdated = [(t, p, o, s) for t, p, o, s in read["outdated"]]
         return Mark(read["seq"], counts, read["stamps"], outdated)
-
-
-def copy_of(counts: Counts) -> Counts:
-    """Return counts that may be added to without changing the original."""
-    return Counts(counts.accepted, counts.rejected, counts.late_cancels, Counter(counts.ends))

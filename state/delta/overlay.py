@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from state.columns import reshape
 from state.delta.layout import BUCKET
-from state.delta.mark import copy_of
 from state.delta.snapshot import Snapshot, is_live_row
 from state.delta.tables import read
 from state.fields import bytes_in
@@ -82,7 +81,7 @@ def overlay(snapshot: Snapshot) -> Overlay:
     lines: defaultdict[bytes, list[Line]] = defaultdict(list)
     for identity, line in light_lines(snapshot.tail):
         lines[identity].append(line)
-    counts = copy_of(snapshot.mark.counts)
+    counts = snapshot.mark.counts.copy()
     for identity, of_identity in lines.items():
         resolve(known[identity], of_identity, counts)
     return Overlay(snapshot, base, known, counts)

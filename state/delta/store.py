@@ -19,7 +19,6 @@ from state.delta.outcome_lines import OutcomeLines
 from state.delta.recall import Commit, Mind, recall
 from state.delta.recents import newest_commands
 from state.delta.tables import Tables
-from state.delta.turns import TakesTurns, in_turn
 from state.delta.upkeep import Upkeep
 from state.delta.window import added_rows
 from state.delta.writer import Writer
@@ -27,6 +26,7 @@ from state.lines import LINE, LINES, SEQ, claim_lines, clock_line, command_lines
 from state.row import ENTRY, ROW, SOURCE_OFFSET, SUPERSEDED, Entry
 from state.settings import DeltaSettings
 from state.store import Tick
+from state.turns import TakesTurns, in_turn
 
 _NO_ROOM = Room((0,))
 

@@ -1,0 +1,66 @@
+"""Draws up the ledger and the other figures of a state."""
+
+from collections import Counter
+
+from state.inspect import Ledger, Stats
+from state.mongo.last_commit import Changed, is_shown
+from state.mongo.layout import DUE_INDEX, LAST_CLAIM, SCHEDULES, VERSIONS, Db, Document
+from state.mongo.meta import Meta
+from state.row import CLOSED, DUE, KIND, LIVE, OUTPUT_TOPIC, STATUS, Kind, Status
+
+# By status, kind and output topic: how many, and the least due among them.
+Live = dict[tuple[str, str, str | None], tuple[int, int]]
+
+
+def live_rows(db: Db, meta: Meta, changed: Changed) -> Live:
+    """Count the live rows as they stand after the last commit."""
+    live: Live = {}
+    for name, status, narrowed, hint in (
+        (SCHEDULES, Status.PENDING, {}, DUE_INDEX),
+        (SCHEDULES, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, None),
+        (VERSIONS, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, None),
+    ):
+        apart = {"_id": {"$nin": list(changed[name])}} if changed[name] else {}
+        group = {KIND: f"${KIND}", OUTPUT_TOPIC: f"${OUTPUT_TOPIC}"}
+        steps: list[Document] = [
+            {"$match": {STATUS: status.value, **narrowed, **apart}},
+            {"$group": {"_id": group, "count": {"$sum": 1}, "due": {"$min": f"${DUE}"}}},
+        ]
+        options: Document = {} if hint is None else {"hint": hint}
+        for found in db[name].aggregate(steps, **options):
+            kind, topic = found["_id"].get(KIND), found["_id"].get(OUTPUT_TOPIC)
+            _add(live, status.value, kind, topic, found["count"], found["due"])
+    for documents in changed.values():
+        for document in filter(is_shown, documents.values()):
+            if document[STATUS] in LIVE:
+                topic = document.get(OUTPUT_TOPIC)
+                _add(live, document[STATUS], document[KIND], topic, 1, document[DUE])
+    return live
+
+
+def _add(live: Live, status: str, kind: str, topic: str | None, count: int, due: int) -> None:
+    before, least = live.get((status, kind, topic), (0, due))
+    live[status, kind, topic] = before + count, min(least, due)
+
+
+def stats_of_live(meta: Meta, live: Live, now: int) -> Stats:
+    """Return the figures of a state."""
+    standing: Counter[str] = Counter()
+    by_topic: Counter[str] = Counter()
+    for (status, kind, topic), (count, _) in live.items():
+        if kind == Kind.MESSAGE:
+            standing[status] += count
+            if status == Status.PENDING:
+                by_topic[str(topic)] += count
+    counts = meta.counts
+    ends = {status: counts.ends[status] for status in sorted(CLOSED)}
+    ends |= {status: standing[status.value] for status in sorted(LIVE)}
+    pending = [due for (status, _, _), (_, due) in live.items() if status == Status.PENDING]
+    overdue = [due for _, due in live.values() if due < now]
+    return Stats(
+        ledger=Ledger(counts.accepted, ends, counts.rejected, counts.late_cancels),
+        last_batch=meta.last_batch,
+        next_due=min(pending, default=None),
+        oldest_overdue=min(overdue, default=None),
+        pending_by_topic=dict(by_topic),
+    )

@@ -1,0 +1,84 @@
+"""Turns rows into documents and back; what is null is left out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from state.mongo.layout import NEWEST, Document
+from state.resolve import Coordinates
+from state.row import (
+    CLAIM,
+    IDENTITY,
+    ROW,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TIMESTAMP,
+    SOURCE_TOPIC,
+    STATUS,
+)
+from state.version import Version
+
+# A document may have 16 MiB. What a row has besides its payload, key and headers fits the rest.
+LARGEST_ROW = 16 * 1024 * 1024 - 64 * 1024
+
+
+def identity_in(document: Document) -> bytes:
+    """Return the identity a document of either collection is about."""
+    found: bytes = document[IDENTITY] if IDENTITY in document else document["_id"]
+    return found
+
+
+def coordinates_in(document: Mapping[str, Any]) -> Coordinates | None:
+    """Return which version it is; None for one that only remembers a cancel."""
+    if document.get(STATUS) is None:
+        return None
+    return (document[SOURCE_TOPIC], document[SOURCE_PARTITION], document[SOURCE_OFFSET])
+
+
+def version_id(coordinates: Coordinates) -> str:
+    """Return the _id of a version that was displaced."""
+    return "/".join(map(str, coordinates))
+
+
+def version_in(document: Document) -> Version:
+    """Return which version a document is about, with the time of its record."""
+    names = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
+    return Version(*(document[name] for name in names))
+
+
+def newest_in(document: Document) -> Version:
+    """Return the newest command that is known of a key."""
+    return Version(*document[NEWEST])
+
+
+def rows_of(documents: Sequence[Document]) -> pa.Table:
+    """Return documents as rows, column by column."""
+    columns = [
+        pa.array([identity_in(d) for d in documents], pa.binary())
+        if field.name == IDENTITY
+        else pa.array([d.get(field.name) for d in documents], field.type)
+        for field in ROW
+    ]
+    return pa.Table.from_arrays(columns, schema=ROW)
+
+
+def contents_of(rows: pa.Table) -> list[Document]:
+    """Return rows as documents without an _id, null fields left out."""
+    names = [n for n in ROW.names if n != IDENTITY and rows.column(n).null_count < rows.num_rows]
+    columns = [rows.column(name).to_pylist() for name in names]
+    return [
+        {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def without(document: Document, names: Iterable[str]) -> Document:
+    """Return a document without some of its fields."""
+    left_out = set(names)
+    return {name: value for name, value in document.items() if name not in left_out}
+
+
+def claim_of(document: Document) -> int:
+    """Return the batch that has claimed a row."""
+    return int(document[CLAIM])

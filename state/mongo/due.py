@@ -1,0 +1,57 @@
+"""Finds the pending rows that are due, lane by lane, in the order of their release.
+
+Every question follows the index to its end: what is read is what may be claimed.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pymongo import ASCENDING
+
+from state.claims import Room
+from state.mongo.layout import DUE_INDEX, LANE, SCHEDULES, Db, Document
+from state.row import DUE, OUTPUT_TOPIC, STATUS, Status
+from state.select import ORDER
+
+_SORT = [(name, ASCENDING) for name in ORDER]
+_FETCH = 5_000
+
+
+def due_rows(db: Db, until: int, room: Room, besides: int) -> Iterator[Document]:
+    """Yield all rows that may have to be claimed, and perhaps more of them.
+
+    ``besides`` is how many of those found may not be claimed after all.
+    """
+    for lane, most in enumerate(room.lanes):
+        if most == 0:
+            continue
+        for where, limit in _questions(lane, until, room):
+            yield from db[SCHEDULES].find(
+                where, sort=_SORT, limit=limit + besides, batch_size=_FETCH, hint=DUE_INDEX
+            )
+
+
+def least_due(db: Db, lanes: int) -> int | None:
+    """Return the least due of all pending rows, None when there is none."""
+    dues = []
+    for lane in range(lanes):
+        where = {STATUS: Status.PENDING.value, LANE: lane}
+        found = db[SCHEDULES].find_one(where, {DUE: 1}, sort=_SORT, hint=DUE_INDEX)
+        if found is not None:
+            dues.append(int(found[DUE]))
+    return min(dues, default=None)
+
+
+def _questions(lane: int, until: int, room: Room) -> Iterator[tuple[Document, int]]:
+    pending: dict[str, Any] = {STATUS: Status.PENDING.value, LANE: lane, DUE: {"$lte": until}}
+    if not room.quotas:
+        yield pending, room.lanes[lane]
+        return
+    # A backlog with a quota would stand before everything else: it is asked for by itself.
+    backlog = {"$lt": min(room.backlog_before, until + 1)}
+    topics = list(room.quotas)
+    apart = {"$nor": [{OUTPUT_TOPIC: {"$in": topics}, DUE: backlog}]}
+    yield pending | apart, room.lanes[lane]
+    for topic, quota in room.quotas.items():
+        if quota > 0:
+            yield pending | {DUE: backlog, OUTPUT_TOPIC: topic}, min(quota, room.lanes[lane])

@@ -1,0 +1,38 @@
+"""Reads what the last commit changes from its journal, whether it is carried out yet or not."""
+
+from collections import defaultdict
+from typing import Any
+
+import bson
+
+from state.mongo.documents import coordinates_in
+from state.mongo.gather import by_id
+from state.mongo.journal import read_journal
+from state.mongo.layout import MOVED, SCHEDULES, VERSIONS, Db, Document
+from state.mongo.meta import Meta
+from state.row import STATUS
+
+Changed = dict[str, dict[Any, Document]]  # collection, _id, the document after the last commit
+SHOWN: Document = {MOVED: {"$exists": False}, STATUS: {"$exists": True}}
+
+
+def is_shown(document: Document) -> bool:
+    """Tell whether a document stands for a version, and for one that is kept here."""
+    return MOVED not in document and coordinates_in(document) is not None
+
+
+def last_changes(db: Db, meta: Meta) -> Changed:
+    """Return the documents that the last commit changes, as it leaves them."""
+    changed: Changed = {SCHEDULES: {}, VERSIONS: {}}
+    partly: defaultdict[str, dict[Any, Document]] = defaultdict(dict)
+    for name, updates in read_journal(db, meta.token) if meta.token else ():
+        for raw in updates:
+            update = bson.decode(raw.raw)
+            whole = "$set" not in update["u"]
+            (changed[name] if whole else partly[name])[update["q"]["_id"]] = update["u"]
+    for name, changes in partly.items():
+        for document in by_id(db, name, changes):
+            change = changes[document["_id"]]
+            kept = {n: v for n, v in document.items() if n not in change.get("$unset", ())}
+            changed[name][document["_id"]] = kept | change["$set"]
+    return changed

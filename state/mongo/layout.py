@@ -1,0 +1,116 @@
+"""The collections of a state: names, indexes, validators, and how they are made."""
+
+import contextlib
+import uuid
+from typing import Any
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
+from pymongo.errors import CollectionInvalid, DuplicateKeyError
+
+from state.mongo.meta import META_ID, Meta
+from state.row import (
+    DUE,
+    IDENTITY,
+    KEY,
+    KIND,
+    OUTPUT_TOPIC,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    STATUS,
+    Kind,
+    Status,
+)
+from state.select import ORDER
+
+Document = dict[str, Any]
+Db = Database[Document]
+
+SCHEDULES = "schedules"  # the newest version of each key; _id is the identity
+VERSIONS = "versions"  # versions that a newer one has displaced; _id is topic/partition/offset
+JOURNAL = "journal"  # what the last commit changes, so that it can be finished after a crash
+META = "meta"  # one document: how far the state is; its change is the commit
+
+LANE = "lane"  # hash modulo the number of lanes
+SEQ = "seq"  # the commit that last changed the document
+NEWEST = "newest"  # the newest command of the key, a cancel included
+LAST_CLAIM = "last_claim"  # the batch that last claimed the row; stays when it is settled
+CLAIMED_AT = "claimed_at"
+CLOSED_AT = "closed_at"  # set on what may be purged one day
+MOVED = "moved"  # a version that went back to ``schedules``; to be purged
+
+DUE_INDEX = "pending by lane and due"
+_CLAIM_INDEX = "by claim"
+_CLOSED_INDEX = "closed rows by age"
+_REFUSED_INDEX = "refused records by key"
+
+# In the order of release, so that a claim reads what it takes and nothing else; the last two let
+# counts be drawn up without reading a document.
+DUE_KEYS = [STATUS, LANE, *ORDER, OUTPUT_TOPIC, KIND]
+
+
+def create(db: Db) -> None:
+    """Make what is not there yet; what is there stays as it is."""
+    there = set(db.list_collection_names())
+    for name, validator in ((SCHEDULES, _schedule()), (VERSIONS, _version())):
+        if name not in there:
+            _create_collection(db, name, validator)
+    db[SCHEDULES].create_indexes([_due_index(), *_common_indexes()])
+    db[VERSIONS].create_indexes([IndexModel([(IDENTITY, ASCENDING)]), *_common_indexes()])
+    db[JOURNAL].create_indexes([IndexModel([(SEQ, ASCENDING)])])
+    with contextlib.suppress(DuplicateKeyError):  # made by somebody else between the two lines
+        if db[META].find_one({"_id": META_ID}) is None:
+            db[META].insert_one(Meta(state_id=str(uuid.uuid4())).to_document())
+
+
+def _create_collection(db: Db, name: str, validator: Document) -> None:
+    with contextlib.suppress(CollectionInvalid):  # made by somebody else meanwhile
+        db.create_collection(name, validator={"$jsonSchema": validator})
+
+
+def _due_index() -> IndexModel:
+    return IndexModel(
+        [(name, ASCENDING) for name in DUE_KEYS],
+        name=DUE_INDEX,
+        partialFilterExpression={STATUS: Status.PENDING.value},
+    )
+
+
+def _common_indexes() -> list[IndexModel]:
+    return [
+        IndexModel([(LAST_CLAIM, ASCENDING)], name=_CLAIM_INDEX, sparse=True),
+        IndexModel([(CLOSED_AT, ASCENDING)], name=_CLOSED_INDEX, sparse=True),
+        IndexModel(
+            [(KEY, ASCENDING)],
+            name=_REFUSED_INDEX,
+            partialFilterExpression={KIND: Kind.REJECTION.value},
+        ),
+    ]
+
+
+def _schedule() -> Document:
+    return {
+        "bsonType": "object",
+        "required": [SEQ, NEWEST],
+        "properties": {"_id": {"bsonType": "binData"}, **_properties()},
+    }
+
+
+def _version() -> Document:
+    return {
+        "bsonType": "object",
+        "required": [SEQ, IDENTITY, STATUS],
+        "properties": {"_id": {"bsonType": "string"}, **_properties()},
+    }
+
+
+def _properties() -> Document:
+    whole = {"bsonType": ["int", "long"]}
+    return {
+        SEQ: whole,
+        DUE: whole,
+        SOURCE_PARTITION: whole,
+        SOURCE_OFFSET: whole,
+        STATUS: {"enum": [status.value for status in Status]},
+        KIND: {"enum": [kind.value for kind in Kind]},
+    }

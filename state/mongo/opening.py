@@ -1,0 +1,43 @@
+"""Opens a state in MongoDB: for its one writer, or for reading."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from state.errors import StateError
+from state.mongo.inspector import MongoInspector
+from state.mongo.journal import Chunk, Send, carry_out
+from state.mongo.layout import create
+from state.mongo.reach import Reach
+from state.mongo.store import MongoStore
+from state.settings import StateSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def open_mongo(settings: StateSettings, spark: "SparkSession | None" = None) -> MongoStore:
+    """Open the state, and make it when it is not there yet."""
+    reach = Reach(settings.mongo)
+    reach.first(lambda: create(reach.db))
+    return MongoStore(reach, settings, _sender(reach, settings, spark))
+
+
+def open_mongo_inspector(settings: StateSettings) -> MongoInspector:
+    """Open the state for reading."""
+    return MongoInspector(Reach(settings.mongo))
+
+
+def _sender(reach: Reach, settings: StateSettings, spark: "SparkSession | None") -> Send:
+    if settings.mongo.writer == "driver":
+
+        def send(parts: Sequence[Chunk]) -> int:
+            return carry_out(reach.db, parts)
+
+        return send
+    if spark is None:
+        raise StateError(
+            "state.mongo.writer is spark, and there is no Spark session here; set it to driver"
+        )
+    from state.mongo.spark_sender import SparkSender
+
+    return SparkSender(spark, settings.mongo)

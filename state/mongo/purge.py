@@ -1,0 +1,64 @@
+"""Forgets rows that were closed long enough ago, in the background, a slice at a time."""
+
+import logging
+import threading
+
+from pymongo.errors import PyMongoError
+
+from state.mongo.layout import CLOSED_AT, SCHEDULES, VERSIONS, Document
+from state.mongo.reach import Reach
+from state.settings import MINUTE
+
+_EVERY = MINUTE
+_SLICE = 2_000
+
+log = logging.getLogger(__name__)
+
+
+class Purge:
+    """Deletes closed rows; one run at a time."""
+
+    def __init__(self, reach: Reach, keep_closed: int) -> None:
+        self._reach = reach
+        self._keep_closed = keep_closed
+        self._begun_at: int | None = None
+        self._thread: threading.Thread | None = None
+        self._stopped = threading.Event()
+
+    def begin(self, now: int) -> None:
+        """Begin a run if the last one ended and is long enough ago."""
+        busy = self._thread is not None and self._thread.is_alive()
+        if busy or (self._begun_at is not None and abs(now - self._begun_at) < _EVERY):
+            return
+        self._begun_at = now
+        self._thread = threading.Thread(
+            target=self._run, args=(now - self._keep_closed,), name="purge", daemon=True
+        )
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait for a run that has begun."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def close(self) -> None:
+        """End a run after its present slice."""
+        self._stopped.set()
+        self.wait()
+
+    def _run(self, before: int) -> None:
+        old: Document = {CLOSED_AT: {"$lt": before}}
+        try:
+            for name in (SCHEDULES, VERSIONS):
+                while not self._stopped.is_set() and self._delete(name, old):
+                    pass
+        except PyMongoError as error:
+            log.info("old rows could not be deleted and are tried again later (%s)", error)
+
+    def _delete(self, name: str, old: Document) -> bool:
+        # What is no longer closed when its turn comes does not match, and stays.
+        collection = self._reach.db[name]
+        ids = [found["_id"] for found in collection.find(old, {"_id": 1}, limit=_SLICE)]
+        if ids:
+            collection.delete_many({"_id": {"$in": ids}, **old})
+        return len(ids) == _SLICE

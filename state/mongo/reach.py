@@ -1,0 +1,158 @@
+"""Reaches the database: makes the client, waits while the server is away, tells what is wrong."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pymongo import MongoClient
+from pymongo.errors import (
+    AutoReconnect,
+    ConfigurationError,
+    ExecutionTimeout,
+    InvalidName,
+    InvalidURI,
+    OperationFailure,
+    PyMongoError,
+    WTimeoutError,
+)
+from pymongo.uri_parser import parse_uri
+
+from state.errors import StateError
+from state.mongo.layout import Db
+from state.settings import MongoSettings
+
+# A server that stops, starts, elects a new primary or cannot reach its majority just now.
+_PASSING = frozenset({6, 7, 64, 89, 91, 112, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436})
+_NO_ACCESS = frozenset({13, 18})
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+_TELL_EVERY = 60.0
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class Reach:
+    """A database, and the patience to wait for it."""
+
+    def __init__(self, settings: MongoSettings) -> None:
+        if settings.uri is None:
+            raise StateError("state.mongo.uri is not set; give one, such as mongodb://host:27017")
+        self.address = _address(settings)
+        self._within = settings.timeout / 1_000_000
+        self._given_up = threading.Event()
+        self.client: MongoClient[dict[str, Any]] = _client(settings, self._within)
+        try:
+            self.db: Db = self.client[settings.database]
+        except InvalidName as error:
+            raise StateError(f"state.mongo.database {settings.database!r}: {error}") from error
+
+    def first(self, work: Callable[[], T]) -> T:
+        """Do what a start begins with: a server that cannot be reached is told at once."""
+        try:
+            return work()
+        except PyMongoError as error:
+            raise self.told(error) from error
+
+    def surely(self, work: Callable[[], T]) -> T:
+        """Do something that may be done twice, as often as it takes while the server is away."""
+        since: float | None = None
+        told = pause = 0.0
+        while True:
+            try:
+                result = work()
+            except PyMongoError as error:
+                if not is_passing(error) or self._given_up.is_set():
+                    raise self.told(error) from error
+                now = time.monotonic()
+                since = now if since is None else since
+                if not told or now - told >= _TELL_EVERY:
+                    told = now
+                    log.warning(
+                        "MongoDB at %s cannot be used (%s); the job waits, nothing is lost",
+                        self.address,
+                        _short(error),
+                    )
+                pause = min(max(_FIRST_PAUSE, 2 * pause), _LONGEST_PAUSE)
+                self._given_up.wait(pause)
+            else:
+                if since is not None:
+                    log.info("MongoDB is back after %.1f s", time.monotonic() - since)
+                return result
+
+    def give_up(self) -> None:
+        """Have calls that wait end with an error, and later ones not wait at all."""
+        self._given_up.set()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self.client.close()
+
+    def told(self, error: PyMongoError) -> StateError:
+        """Return the sentence for an error of the client or the server."""
+        if isinstance(error, OperationFailure) and error.code in _NO_ACCESS:
+            return StateError(
+                f"MongoDB at {self.address} refuses access ({_short(error)}); check "
+                "state.mongo.username, password and auth_source, and the rights of the user on "
+                "state.mongo.database"
+            )
+        if is_passing(error):
+            return StateError(
+                f"MongoDB at {self.address} cannot be used ({_short(error)}); check state.mongo.uri"
+                " and the server, then start again: nothing is lost, and nothing goes out twice"
+            )
+        return StateError(f"MongoDB at {self.address} failed: {_short(error)}")
+
+
+def is_passing(error: PyMongoError) -> bool:
+    """Tell whether the same call may well succeed a little later."""
+    if isinstance(error, AutoReconnect | WTimeoutError | ExecutionTimeout):
+        return True
+    return isinstance(error, OperationFailure) and error.code in _PASSING
+
+
+def _client(settings: MongoSettings, within: float) -> MongoClient[dict[str, Any]]:
+    given: dict[str, Any] = {
+        "username": settings.username,
+        "password": settings.password and settings.password.get_secret_value(),
+        "authSource": settings.auth_source,
+        "replicaSet": settings.replica_set,
+        "tls": settings.tls,
+        "tlsCAFile": settings.tls_ca_file,
+        "tlsCertificateKeyFile": settings.tls_certificate_key_file,
+    }
+    millis = int(within * 1000)
+    assert settings.uri is not None  # noqa: S101
+    try:
+        return MongoClient(
+            settings.uri.get_secret_value(),
+            appname="duestream",
+            w=settings.write_concern,
+            journal=settings.journal,
+            wTimeoutMS=millis,
+            readConcernLevel=settings.read_concern,
+            readPreference="primary",
+            retryWrites=False,  # what is tried again is decided here
+            serverSelectionTimeoutMS=millis,
+            connectTimeoutMS=millis,
+            socketTimeoutMS=4 * millis,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+    except (ConfigurationError, InvalidURI, ValueError, OSError) as error:
+        raise StateError(f"state.mongo cannot be used: {_short(error)}") from error
+
+
+def _address(settings: MongoSettings) -> str:
+    assert settings.uri is not None  # noqa: S101
+    try:
+        hosts = parse_uri(settings.uri.get_secret_value(), validate=False, warn=False)["nodelist"]
+    except (ConfigurationError, InvalidURI, ValueError) as error:
+        raise StateError(f"state.mongo.uri is not an address: {_short(error)}") from error
+    return ", ".join(f"{host}:{port}" for host, port in hosts)
+
+
+def _short(error: Exception) -> str:
+    """Return the first sentence; the driver adds a description of the whole topology."""
+    return str(error).split(", Timeout:")[0].split(" (configured timeouts")[0].split(", full")[0]

@@ -1,0 +1,264 @@
+"""The state store in MongoDB.
+
+A tick reads the keys it names and the rows it may claim, works out what becomes of them, writes
+that to the journal, commits by changing one document, and has the changes carried out. So it costs
+as much as it says and claims, whatever is pending. Calls from several threads take turns.
+"""
+
+import logging
+import uuid
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from state.admission import HighMarks, not_taken, raise_marks, too_late, versions_of
+from state.claims import Room
+from state.crashpoint import Point, reach
+from state.errors import StateError
+from state.lines import command_lines
+from state.mongo.changes import Moment
+from state.mongo.claiming import Claimed, claim
+from state.mongo.due import least_due
+from state.mongo.gather import Mind, claimed_rows, claims_made, gather, read_meta, recall
+from state.mongo.journal import (
+    Chunk,
+    Send,
+    chunks,
+    forget_before,
+    read_journal,
+    write_journal,
+)
+from state.mongo.layout import LANE, LAST_CLAIM, META, SCHEDULES, Document
+from state.mongo.meta import META_ID, Meta
+from state.mongo.purge import Purge
+from state.mongo.reach import Reach
+from state.mongo.scene import Scene
+from state.outcomes import one_per_version, overtaken, without_known_attempts
+from state.row import CLAIM, COMMANDS, HASH, LIVE, ROW, SOURCE_OFFSET, STATUS
+from state.settings import StateSettings
+from state.store import Tick
+from state.turns import TakesTurns, in_turn
+
+_NO_ROOM = Room((0,))
+_FORGET_EVERY = 20  # commits whose journal is kept together
+
+log = logging.getLogger(__name__)
+
+
+class Plan(NamedTuple):
+    """All that a commit is to change."""
+
+    meta: Meta
+    parts: Sequence[Chunk]
+    scene: Scene
+    claimed: Claimed
+    claims: pa.Table
+
+
+class MongoStore(TakesTurns):
+    """Keeps schedules in a database; see state.store for what each call promises."""
+
+    def __init__(self, reach: Reach, settings: StateSettings, send: Send) -> None:
+        super().__init__()
+        self._reach = reach
+        self._db = reach.db
+        self._settings = settings
+        self._send = send
+        self._writer = str(uuid.uuid4())
+        self._purge = Purge(reach, settings.keep_closed)
+        self._mind: Mind | None = None
+        self._id = self._known().meta.state_id
+
+    @property
+    def state_id(self) -> str:
+        """Name this state for good."""
+        return self._id
+
+    @property
+    @in_turn
+    def last_batch(self) -> int:
+        """The newest committed batch, -1 before the first."""
+        return self._known().meta.last_batch
+
+    @in_turn
+    def commit(self, tick: Tick) -> pa.Table:
+        """Commit one micro-batch and return its claims."""
+        mind = self._known()
+        if tick.batch <= mind.meta.last_batch:
+            return self._made(tick.batch)
+        commands = not_taken(tick.commands, mind.taken)
+        if not (commands.num_rows or tick.outcomes.num_rows or self._is_due(tick.claim_until)):
+            return ROW.empty_table()
+        self._own(len(tick.room.lanes))
+        return self._commit(tick, commands)
+
+    @in_turn
+    def claims_of(self, batch: int) -> pa.Table:
+        """Return the claims that ``batch`` made and that no outcome has closed yet."""
+        return self._claimed({CLAIM: batch, LAST_CLAIM: batch})
+
+    @in_turn
+    def unsettled(self) -> pa.Table:
+        """Return every claimed row, ordered by due."""
+        return self._claimed({LAST_CLAIM: {"$gte": self._known().meta.oldest_claim}})
+
+    @in_turn
+    def settle(self, outcomes: pa.Table, now: int) -> None:
+        """Record outcomes outside of a batch."""
+        if outcomes.num_rows == 0:
+            return
+        meta = self._known().meta
+        nothing = COMMANDS.empty_table()
+        tick = Tick(meta.last_batch, now, nothing, outcomes, 0, _NO_ROOM)
+        self._own(meta.lanes)
+        self._commit(tick, nothing)
+
+    @in_turn
+    def next_due(self) -> int | None:
+        """Return an instant at or before the least due of all pending rows; None when none."""
+        mind = self._known()
+        if not mind.sure:
+            lanes = mind.meta.lanes
+            mind.least = self._reach.surely(lambda: least_due(self._db, lanes))
+            mind.sure = True
+        return mind.least
+
+    @in_turn
+    def maintain(self, now: int) -> None:
+        """Begin to forget what was closed long enough ago, in the background."""
+        self._purge.begin(now)
+
+    def give_up(self) -> None:
+        """Have a call that waits for the server end with an error."""
+        self._reach.give_up()
+
+    @in_turn
+    def close(self) -> None:
+        """Let go of the connections; what was committed stays."""
+        self._purge.close()
+        self._reach.close()
+
+    def _known(self) -> Mind:
+        """Return what is known, gathered anew after a commit that failed half-way."""
+        if self._mind is None:
+            self._mind = self._reach.surely(self._recalled)
+        return self._mind
+
+    def _recalled(self) -> Mind:
+        meta = read_meta(self._db, self._reach.address)
+        late = self._send(read_journal(self._db, meta.token)) if meta.token else 0
+        log.debug("the last commit was finished; %d changes of it were there before", late)
+        return recall(self._db, meta)
+
+    def _claimed(self, where: Document) -> pa.Table:
+        self._known()
+        return self._reach.surely(lambda: claimed_rows(self._db, where))
+
+    def _made(self, batch: int) -> pa.Table:
+        mind = self._known()
+        if batch == mind.meta.last_batch and mind.made is not None:
+            return mind.made
+        return self._reach.surely(lambda: claims_made(self._db, batch))
+
+    def _is_due(self, until: int) -> bool:
+        least = self.next_due()
+        return least is not None and least <= until
+
+    def _own(self, lanes: int) -> None:
+        """Be the one writer, and have the rows divided into as many lanes as the job has."""
+        mind = self._known()
+        if mind.meta.writer != self._writer:
+            self._set_meta(mind.meta, mind.meta.after(writer=self._writer))
+        if mind.meta.lanes != lanes:
+            self._set_meta(self._known().meta, self._known().meta.after(lanes=0))
+            live = {STATUS: {"$in": [status.value for status in sorted(LIVE)]}}
+            divide = [{"$set": {LANE: {"$mod": [f"${HASH}", lanes]}}}]
+            self._reach.surely(lambda: self._db[SCHEDULES].update_many(live, divide))
+            self._set_meta(self._known().meta, self._known().meta.after(lanes=lanes))
+
+    def _commit(self, tick: Tick, commands: pa.Table) -> pa.Table:
+        mind = self._known()
+        plan = self._reach.surely(lambda: self._planned(tick, commands))
+        if plan is None:
+            return ROW.empty_table()
+        self._mind = None
+        after = plan.meta
+        self._reach.surely(lambda: write_journal(self._db, after.seq, after.token, plan.parts))
+        reach(Point.DURING_COMMIT)
+        self._set_meta(mind.meta, after)
+        self._reach.surely(lambda: self._send(plan.parts))
+        if after.seq % _FORGET_EVERY == 0:
+            self._reach.surely(lambda: forget_before(self._db, after.seq))
+        self._mind = _remembered(mind, plan)
+        return plan.claims
+
+    def _planned(self, tick: Tick, commands: pa.Table) -> Plan | None:
+        """Work out what a commit is to change; nothing is written or remembered yet."""
+        mind = self._known()
+        meta = mind.meta
+        moment = Moment(meta.seq + 1, tick.batch, tick.now, meta.lanes)
+        scene = Scene(moment, meta.counts.copy(), mind.outstanding)
+        gather(self._db, scene, commands, tick.outcomes, whole=tick.room.total > 0)
+        said = _say(scene, commands, tick.outcomes)
+        claimed, claims = claim(self._db, scene, tick)
+        if not (said or claims.num_rows):
+            return None
+        taken = HighMarks(mind.taken.as_dict())
+        raise_marks(taken, commands, SOURCE_OFFSET)
+        oldest = mind.outstanding.oldest
+        after = meta.after(
+            seq=moment.seq,
+            token=str(uuid.uuid4()),
+            last_batch=tick.batch,
+            oldest_claim=tick.batch if oldest is None else min(oldest, tick.batch),
+            taken=taken.as_dict(),
+            counts=scene.counts,
+        )
+        statements = [*scene.statements(), *claimed.statements(moment)]
+        parts = list(chunks(statements, self._settings.mongo.batch_rows))
+        return Plan(after, parts, scene, claimed, claims)
+
+    def _set_meta(self, before: Meta, after: Meta) -> None:
+        """Change the one document that counts, if nobody else has since it was read."""
+
+        def change() -> None:
+            document = after.to_document()
+            where = {"_id": META_ID, "seq": before.seq, "writer": before.writer}
+            if before.writer != after.writer:
+                del where["writer"]
+            done = self._db[META].replace_one(where, document)
+            if not done.matched_count and self._db[META].find_one({"_id": META_ID}) != document:
+                raise StateError(another_writer(self._db.name))
+
+        self._reach.surely(change)
+        if self._mind is not None:
+            self._mind.meta = after
+
+
+def _say(scene: Scene, commands: pa.Table, outcomes: pa.Table) -> bool:
+    """Tell a scene what its commit says; tell whether it says anything."""
+    outcomes = without_known_attempts(outcomes, scene.attempt_of)
+    scene.say_outcomes(overtaken(one_per_version(outcomes), scene.newest_of))
+    named = versions_of(commands)
+    late = too_late(named, scene.newest_of(named))
+    moment = scene.moment
+    scene.say_commands(command_lines(commands, late, moment.batch, moment.now), late)
+    return scene.settle()
+
+
+def _remembered(mind: Mind, plan: Plan) -> Mind:
+    """Return what is known once a plan is carried out."""
+    plan.scene.remember(mind.outstanding)
+    for document, newest in plan.claimed.documents():
+        mind.outstanding.add(document, newest)
+    made = plan.claims if plan.meta.last_batch > mind.meta.last_batch else mind.made
+    return Mind(plan.meta, HighMarks(plan.meta.taken), mind.outstanding, made=made)
+
+
+def another_writer(database: str) -> str:
+    """Return the sentence for a state that somebody else has written to."""
+    return (
+        f"another job writes the state in the database {database}; stop it, or give this job a "
+        "state.mongo.database of its own"
+    )
