@@ -1,16 +1,20 @@
-"""What tests share: one real broker, one Spark session, and topics nobody else uses."""
+"""What tests share: a broker, a MongoDB, a Spark session, topics and databases of their own."""
 
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Message
+from pymongo import MongoClient
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from pipeline.local_kafka import LocalKafka
+from pipeline.local_mongo import LocalMongo
 from pipeline.session import spark_session
 from tests.reading import read_committed
 
@@ -23,6 +27,34 @@ def broker() -> Iterator[LocalKafka]:
     """Serve a broker to all tests; those that stop or kill one start their own."""
     with LocalKafka() as kafka:
         yield kafka
+
+
+@dataclass(frozen=True, slots=True)
+class Mongo:
+    """Where a MongoDB is served to tests."""
+
+    uri: str
+
+
+@pytest.fixture(scope="session")
+def mongo() -> Iterator[Mongo]:
+    """Serve a MongoDB to all tests: that of DUESTREAM_TEST_MONGO_URI, else one of our own."""
+    uri = os.environ.get("DUESTREAM_TEST_MONGO_URI")
+    if uri:
+        yield Mongo(uri)
+        return
+    with LocalMongo() as served:
+        yield Mongo(served.uri)
+
+
+@pytest.fixture
+def database(mongo: Mongo) -> Iterator[str]:
+    """Name a database no other test has; it is dropped afterwards."""
+    name = f"test_{os.getpid()}_{next(_NUMBERS)}"
+    yield name
+    client: MongoClient[dict[str, Any]]
+    with MongoClient(mongo.uri) as client:
+        client.drop_database(name)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,13 @@ from contextlib import contextmanager
 
 from state.errors import SetupError
 
-_EXTRAS = {"pyspark": "spark", "py4j": "spark", "delta": "spark", "pandas": "spark"}
+_EXTRAS = {
+    "pyspark": "spark",
+    "py4j": "spark",
+    "delta": "spark",
+    "pandas": "spark",
+    "pymongo": "mongo",
+}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""The commands that do the work: ``run``, ``demo``, ``kafka`` and ``topic create``."""
+"""The commands that do the work: ``run``, ``demo``, ``kafka``, ``mongo`` and ``topic create``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -55,6 +55,20 @@ def kafka(
     with extras_told():
         from pipeline.local_kafka import run_local_kafka
     run_local_kafka(data, port)
+
+
+def mongo(
+    data: Annotated[Path, typer.Option(help="Where it keeps its files.")] = Path("data/mongo"),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 27017,
+    engine: Annotated[
+        Literal["embedded", "secantus"],
+        typer.Option(help="MongoDB's own engine, or another that speaks its protocol."),
+    ] = "embedded",
+) -> None:
+    """Start a MongoDB on this machine, for trying things out."""
+    with extras_told():
+        from pipeline.local_mongo import run_local_mongo
+    run_local_mongo(data, port, engine)
 
 
 @topic.command()
