@@ -32,8 +32,8 @@ def bind(spark: SparkSession, checkpoint: str, store: Store) -> None:
 def _mismatch(checkpoint: str, why: str) -> str:
     return (
         f"the checkpoint {checkpoint} does not belong to the configured state: {why}; set "
-        "pipeline.checkpoint and state.delta.path to a pair that was used together, or both to "
-        "new places"
+        "pipeline.checkpoint and the state (state.delta.path, or state.mongo.database) to a pair "
+        "that was used together, or both to new places"
     )
 
 

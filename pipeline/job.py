@@ -81,6 +81,7 @@ class Job:
                 pauses.after(error, self._ticker.count, stopped)
             else:
                 break
+        self._store.give_up()
         self._ticker.stop()
         query.stop()
 
@@ -115,6 +116,7 @@ class Job:
             query = self._query({"availableNow": True})
             while not self._ended(query, timeout=1):
                 if stopped():
+                    self._store.give_up()
                     self._ticker.stop()
                     query.stop()
                     return

@@ -94,7 +94,8 @@ class Presence:
         if others:
             raise StateError(
                 f"another job runs on this state: {others[0]}; stop it first, or give this one "
-                "a state and a checkpoint of its own (state.delta.path, pipeline.checkpoint)"
+                "a state and a checkpoint of its own (state.delta.path or state.mongo.database, "
+                "pipeline.checkpoint)"
             )
 
     def _others(self) -> list[str]:

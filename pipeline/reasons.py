@@ -62,6 +62,10 @@ class Reason(StrEnum):
         "topic_not_allowed",
         "The output topic is not on the list of those allowed.",
     )
+    TOO_LARGE_FOR_STATE = (
+        "too_large_for_state",
+        "The message is larger than the state store keeps of one; the dead letter has no value.",
+    )
 
     # Found when a message is due and Kafka will not take it.
     UNKNOWN_TOPIC = ("unknown_topic", "The output topic does not exist.")

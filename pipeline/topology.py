@@ -16,6 +16,7 @@ from pipeline.config.settings import Settings
 from pipeline.deadletter import with_dead_letters
 from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.cloudevents import decode
+from pipeline.fitting import fitting
 from pipeline.latest import latest
 from pipeline.lines import clock_lines, command_lines, note_lines, with_batch_time
 from pipeline.said import Read
@@ -28,7 +29,8 @@ def topology(
     spark.conf.set(*MAP_POLICY)
 
     def read(batch: DataFrame) -> pa.Table:
-        return latest(with_dead_letters(batch.toArrow(), settings.dead_letter.topic))
+        lines = fitting(batch.toArrow(), settings.state.largest_row)
+        return latest(with_dead_letters(lines, settings.dead_letter.topic))
 
     return (
         source.records(spark, settings)

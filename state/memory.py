@@ -89,6 +89,9 @@ class MemoryStore:
         for identity in [i for i in self._newest if not self._held.knows(i)]:
             del self._newest[identity]
 
+    def give_up(self) -> None:
+        """Nothing is waited for."""
+
     def close(self) -> None:
         """Nothing to let go of."""
 

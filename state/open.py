@@ -1,7 +1,8 @@
 """Opens the state that the settings name: the one place that knows the kinds of store."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from deltalake.exceptions import DeltaError
@@ -43,16 +44,32 @@ def open_inspector(settings: StateSettings) -> Inspector:
             "or mongo"
         )
     if settings.kind == "mongo":
-        from state.mongo.opening import open_mongo_inspector
-
-        return open_mongo_inspector(settings)
+        return _inspect_mongo(settings)
     return DeltaInspector(tables_of(settings.delta))
 
 
 def _open_mongo(settings: StateSettings, spark: "SparkSession | None") -> Store:
-    from state.mongo.opening import open_mongo
-
+    with _pymongo_told():
+        from state.mongo.opening import open_mongo
     return open_mongo(settings, spark)
+
+
+def _inspect_mongo(settings: StateSettings) -> Inspector:
+    with _pymongo_told():
+        from state.mongo.opening import open_mongo_inspector
+    return open_mongo_inspector(settings)
+
+
+@contextmanager
+def _pymongo_told() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("pymongo", "bson"):
+            raise
+        raise StateError(
+            "state.kind is mongo, and pymongo is not installed; pip install 'duestream[mongo]'"
+        ) from error
 
 
 def _open_native(tables: Tables, settings: StateSettings) -> Store:

@@ -10,6 +10,9 @@ SECOND = 1_000_000
 MINUTE = 60 * SECOND
 DAY = 24 * 60 * MINUTE
 
+# A document of MongoDB has 16 MiB at most; what else a row says fits the rest.
+_LARGEST_DOCUMENT = 16 * 1024 * 1024 - 64 * 1024
+
 
 class Block(BaseModel):
     """A block of settings: unknown names are refused, values cannot change later."""
@@ -93,3 +96,8 @@ class StateSettings(Block):
     )
     delta: DeltaSettings = DeltaSettings()
     mongo: MongoSettings = MongoSettings()
+
+    @property
+    def largest_row(self) -> int | None:
+        """How many bytes of message, key and headers one row may have; None: as many as come."""
+        return _LARGEST_DOCUMENT if self.kind == "mongo" else None

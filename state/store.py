@@ -79,5 +79,8 @@ class Store(Protocol):
     def maintain(self, now: int) -> None:
         """Do what keeps the store quick and small, if it is time to; must not block a tick."""
 
+    def give_up(self) -> None:
+        """Have a call that waits for its database end with an error: the job is to stop."""
+
     def close(self) -> None:
         """Let go of files, threads and processes; what was committed stays."""

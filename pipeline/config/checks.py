@@ -36,10 +36,12 @@ def missing_to_run(settings: Settings) -> Iterator[Problem]:
             "names no topic, so nothing could be published; list topics or patterns, "
             "such as [orders, 'invoices.*']",
         )
-    if settings.state.kind != "delta":
+    if settings.state.kind == "memory":
         return
-    if settings.state.delta.path is None:
+    if settings.state.kind == "delta" and settings.state.delta.path is None:
         yield Problem("state.delta.path", "is not set; give a durable folder or URI")
+    if settings.state.kind == "mongo" and settings.state.mongo.uri is None:
+        yield Problem("state.mongo.uri", "is not set; give one, such as mongodb://host:27017")
     if settings.pipeline.checkpoint is None:
         yield Problem("pipeline.checkpoint", "is not set; give a durable folder or URI")
 

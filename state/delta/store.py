@@ -116,6 +116,9 @@ class DeltaStore(TakesTurns):
         """Fold at once and wait for it."""
         self._upkeep.fold_now(self._known(), now)
 
+    def give_up(self) -> None:
+        """Nothing is waited for: what a disk refuses ends the job."""
+
     @in_turn
     def close(self) -> None:
         """Let go of threads and processes; what was committed stays."""

@@ -19,9 +19,6 @@ from state.row import (
 )
 from state.version import Version
 
-# A document may have 16 MiB. What a row has besides its payload, key and headers fits the rest.
-LARGEST_ROW = 16 * 1024 * 1024 - 64 * 1024
-
 
 def identity_in(document: Document) -> bytes:
     """Return the identity a document of either collection is about."""

@@ -5,7 +5,6 @@ answer is that of one commit, also while the commit is being carried out, unless
 in between: then the question is asked again.
 """
 
-import weakref
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -34,7 +33,6 @@ class MongoInspector:
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self._db = reach.db
-        weakref.finalize(self, reach.close)  # an inspector is not closed, only let go of
         reach.first(lambda: read_meta(self._db, reach.address))
 
     def rows(self, where: Filter) -> pa.Table:

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -44,6 +45,7 @@ class Reach:
         self._within = settings.timeout / 1_000_000
         self._given_up = threading.Event()
         self.client: MongoClient[dict[str, Any]] = _client(settings, self._within)
+        weakref.finalize(self, self.client.close)  # who only reads is let go of, not closed
         try:
             self.db: Db = self.client[settings.database]
         except InvalidName as error:

@@ -1,12 +1,15 @@
 """A state that outlives the job which keeps it: as an object, or in tables."""
 
 import tempfile
+import uuid
 from pathlib import Path
+
+from pymongo import MongoClient
 
 from state.inspect import Filter
 from state.memory import MemoryStore
 from state.open import open_inspector, open_store
-from state.settings import DAY, DeltaSettings, StateSettings
+from state.settings import DAY, DeltaSettings, MongoSettings, StateSettings
 
 YEARS = 10_000 * DAY
 
@@ -61,3 +64,26 @@ class InDelta(InMemory):
 
     def remove(self):
         self._folder.cleanup()
+
+
+class InMongo(InMemory):
+    """A state in a database of its own, opened again after each crash."""
+
+    uri = ""
+
+    def __init__(self):
+        self._name = f"model-{uuid.uuid4().hex[:12]}"
+        mongo = MongoSettings(uri=self.uri, database=self._name)
+        self._settings = StateSettings(kind="mongo", keep_closed="9000d", mongo=mongo)
+        open_store(self._settings).close()
+        self.inspector = open_inspector(self._settings)
+
+    def open(self):
+        return open_store(self._settings)
+
+    def close(self, store):
+        store.close()
+
+    def remove(self):
+        with MongoClient(self.uri) as client:
+            client.drop_database(self._name)

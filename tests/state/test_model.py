@@ -4,7 +4,6 @@ from collections import Counter
 
 import hypothesis.strategies as st
 import pytest
-from build import SECOND, at
 from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -12,7 +11,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from kept import InDelta, InMemory
+from kept import InDelta, InMemory, InMongo
 from model import LIVE as NOT_CLOSED
 from small_job import SmallJob
 from small_kafka import Crash
@@ -21,6 +20,7 @@ from steps import step_of
 import state.memory
 import state.outcomes
 import state.resolve
+from build import SECOND, at
 from pipeline.outbox.lane import Lane
 from state.crashpoint import Point
 from state.row import LIVE
@@ -166,6 +166,10 @@ class ProtocolInDelta(Protocol):
     keep = InDelta
 
 
+class ProtocolInMongo(Protocol):
+    keep = InMongo
+
+
 class CrashesBeforeCommit(Protocol):
     """Lets most batches be interrupted where the hold matters."""
 
@@ -195,6 +199,11 @@ def test_every_message_goes_out_once_or_is_accounted_for():
 
 def test_the_same_holds_for_a_state_in_delta_tables():
     explore(ProtocolInDelta, 12)
+
+
+def test_the_same_holds_for_a_state_in_mongodb(mongo, monkeypatch):
+    monkeypatch.setattr(InMongo, "uri", mongo.uri)
+    explore(ProtocolInMongo, 12)
 
 
 def test_a_retry_read_by_the_batch_that_a_crash_interrupts_is_not_lost():

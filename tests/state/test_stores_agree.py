@@ -1,18 +1,26 @@
-"""Whatever happens in whatever order, the Delta store gives the answers of the one in memory."""
+"""Whatever happens in whatever order, every store gives the answers of the one in memory."""
 
 import tempfile
+import uuid
 from pathlib import Path
 
 import hypothesis.strategies as st
-from build import at, cancel, outcome, put, receipt, settled, tick
 from hypothesis import HealthCheck, settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+from pymongo import MongoClient
 
+from build import at, cancel, outcome, put, receipt, settled, tick
 from state.delta.keeper import WindowKeeper
 from state.inspect import Filter
 from state.memory import MemoryStore
 from state.open import open_inspector, open_store
-from state.settings import DAY, DeltaSettings, StateSettings
+from state.settings import DAY, DeltaSettings, MongoSettings, StateSettings
 
 KEYS = [b"a", b"b", b"c", b"d"]
 DUES = [0, 1, 5, 30, 100, 10_000, 3_000_000, 30_000_000]
@@ -33,14 +41,11 @@ class Stores(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
         self.batch, self.now, self.offsets, self.versions = -1, 0, [0, 0, 0], []
 
-    @initialize(rows=st.sampled_from([1, 2, 1000]))
-    def open(self, rows):
-        path = str(Path(self.folder.name) / "state")
-        self.settings = StateSettings(delta=DeltaSettings(path=path, window_rows=rows))
-        self.memory, self.delta = MemoryStore(DAY), open_store(self.settings)
+    def _open(self, settings):
+        self.settings = settings
+        self.memory, self.store = MemoryStore(DAY), open_store(self.settings)
         self.inspector = open_inspector(self.settings)
 
     @rule(
@@ -70,25 +75,15 @@ class Stores(RuleBasedStateMachine):
             store.settle(said, at(self.now))
 
     @rule()
-    def fold(self):
-        self.delta.fold(at(self.now))
-
-    @rule()
     def reopen(self):
-        self.delta.close()
-        self.delta = open_store(self.settings)
-
-    @rule()
-    def load_the_next_window(self):
-        keeper: WindowKeeper = self.delta._keeper
-        self.delta.maintain(at(self.now))
-        keeper.wait()
+        self.store.close()
+        self.store = open_store(self.settings)
 
     @invariant()
     def all_answers_are_the_same(self):
         if self.batch < 0:
             return
-        assert self._rows(self.delta.unsettled()) == self._rows(self.memory.unsettled())
+        assert self._rows(self.store.unsettled()) == self._rows(self.memory.unsettled())
         everything = Filter(kind=None)
         assert self._rows(self.inspector.rows(everything)) == self._rows(
             self.memory.rows(everything)
@@ -99,14 +94,13 @@ class Stores(RuleBasedStateMachine):
         assert figures.pending_by_topic == expected.pending_by_topic
         assert figures.next_due == expected.next_due
         if expected.next_due is not None:
-            assert self.delta.next_due() <= expected.next_due
+            assert self.store.next_due() <= expected.next_due
 
     def teardown(self):
-        self.delta.close()
-        self.folder.cleanup()
+        self.store.close()
 
     def _stores(self):
-        return self.memory, self.delta
+        return self.memory, self.store
 
     def _command(self, key, is_cancel, due, superseded, partition):
         """Make a command of the newest record but where the key's last one is still live.
@@ -148,11 +142,68 @@ class Stores(RuleBasedStateMachine):
         return table.sort_by([(name, "ascending") for name in order]).to_pylist()
 
 
-TestStoresAgree = Stores.TestCase
-TestStoresAgree.settings = settings(
-    max_examples=25,
-    stateful_step_count=15,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-)
+class InDelta(Stores):
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+
+    @initialize(rows=st.sampled_from([1, 2, 1000]))
+    def open(self, rows):
+        path = str(Path(self.folder.name) / "state")
+        self._open(StateSettings(delta=DeltaSettings(path=path, window_rows=rows)))
+
+    @rule()
+    def fold(self):
+        self.store.fold(at(self.now))
+
+    @rule()
+    def load_the_next_window(self):
+        keeper: WindowKeeper = self.store._keeper
+        self.store.maintain(at(self.now))
+        keeper.wait()
+
+    def teardown(self):
+        super().teardown()
+        self.folder.cleanup()
+
+
+class InMongo(Stores):
+    uri = ""
+
+    @initialize(rows=st.sampled_from([1, 2, 1000]))
+    def open(self, rows):
+        self.name = f"agree-{uuid.uuid4().hex[:12]}"
+        mongo = MongoSettings(uri=self.uri, database=self.name, batch_rows=rows)
+        self._open(StateSettings(kind="mongo", mongo=mongo))
+
+    @rule()
+    def purge_nothing(self):
+        self.store.maintain(at(self.now))
+
+    def teardown(self):
+        super().teardown()
+        with MongoClient(self.uri) as client:
+            client.drop_database(self.name)
+
+
+def explore(machine):
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=25,
+            stateful_step_count=15,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            derandomize=True,
+            database=None,
+        ),
+    )
+
+
+def test_the_store_in_delta_tables_agrees():
+    explore(InDelta)
+
+
+def test_the_store_in_mongodb_agrees(mongo, monkeypatch):
+    monkeypatch.setattr(InMongo, "uri", mongo.uri)
+    explore(InMongo)
