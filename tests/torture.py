@@ -16,7 +16,7 @@ from pathlib import Path
 from pipeline.client import Client
 from pipeline.local_kafka import LocalKafka
 from tests.acceptance.book import Book, Findings
-from tests.acceptance.lives import LANES, Lives, wait_for
+from tests.acceptance.lives import LANES, Lives, in_delta, wait_for
 from tests.reading import read_committed
 
 SOURCE, OUT = "torture-in", "torture-out"
@@ -136,7 +136,7 @@ def main() -> int:
 def _torture(folder: Path, kafka: LocalKafka, seconds: float, chance: random.Random) -> int:
     servers = kafka.bootstrap_servers
     kafka.create_topics([SOURCE, OUT], 2, {"message.timestamp.type": "LogAppendTime"})
-    lives = Lives(folder, servers, (SOURCE, OUT), {"fold_rows": 200})
+    lives = Lives(folder, servers, (SOURCE, OUT), in_delta(folder, fold_rows=200))
     options = {"log_level": 0}
     with Client(servers, topic=SOURCE, options=options, timeout=timedelta(minutes=5)) as client:
         torture = Torture(kafka, lives, Book(client, OUT, chance), chance)

@@ -23,11 +23,11 @@ class Lives:
     """Runs ``duestream run`` again and again with the same settings."""
 
     def __init__(
-        self, folder: Path, servers: str, topics: tuple[str, str], delta: Mapping[str, object]
+        self, folder: Path, servers: str, topics: tuple[str, str], state: Mapping[str, object]
     ) -> None:
         self._folder = folder
         self._file = folder / "duestream.yaml"
-        self._file.write_text(yaml.safe_dump(_settings(folder, servers, topics, delta)))
+        self._file.write_text(yaml.safe_dump(_settings(folder, servers, topics, state)))
         self.logs: list[Path] = []
         self.job: subprocess.Popen[bytes] | None = None
 
@@ -89,7 +89,7 @@ class Lives:
 
 
 def _settings(
-    folder: Path, servers: str, topics: tuple[str, str], delta: Mapping[str, object]
+    folder: Path, servers: str, topics: tuple[str, str], state: Mapping[str, object]
 ) -> dict[str, object]:
     source, out = topics
     return {
@@ -100,8 +100,18 @@ def _settings(
         "dead_letter": {"topic": f"{source}.dead"},
         "pipeline": {"checkpoint": str(folder / "checkpoint"), "trigger_interval": "300ms"},
         "publish": {"lookahead_min": "12s", "lanes": LANES},  # much is claimed and not yet out
-        "state": {"delta": {"path": str(folder / "state"), "window": "20s", **delta}},
+        "state": state,
     }
+
+
+def in_delta(folder: Path, **more: object) -> dict[str, object]:
+    """Return the settings of a state in tables below ``folder``."""
+    return {"delta": {"path": str(folder / "state"), "window": "20s", **more}}
+
+
+def in_mongo(uri: str, database: str, **more: object) -> dict[str, object]:
+    """Return the settings of a state in a database."""
+    return {"kind": "mongo", "mongo": {"uri": uri, "database": database, **more}}
 
 
 def wait_for(condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:

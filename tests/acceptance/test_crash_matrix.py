@@ -1,7 +1,7 @@
 """One state, many lives: the job is killed at every boundary of the protocol and started again."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from pipeline.client import Client
 from pipeline.local_kafka import LocalKafka
 from state.crashpoint import Point
 from tests.acceptance.book import Book
-from tests.acceptance.lives import LANES, Lives, wait_for
+from tests.acceptance.lives import LANES, Lives, in_delta, in_mongo, wait_for
+from tests.conftest import Mongo
 
 Read = Callable[[str], list[Message]]
 
@@ -31,6 +32,10 @@ NATIVE = (
     (Point.AFTER_HAND_OVER, 1),
     (Point.AFTER_TICK, 1),
     (Point.DURING_WINDOW_LOAD, 2),
+)
+MONGO = (
+    *(each for each in NATIVE if each[0] is not Point.DURING_WINDOW_LOAD),
+    (Point.DURING_APPLY, 2),
 )
 FOLD = (Point.DURING_FOLD, Point.AFTER_FOLD_MERGE)
 SPARK = ((Point.BEFORE_COMMIT, 2), (Point.AFTER_COMMIT, 2))
@@ -93,11 +98,15 @@ class Story:
 
 @contextmanager
 def story(
-    folder: Path, servers: str, topics: Callable[..., str], read: Read, **delta: object
+    folder: Path,
+    servers: str,
+    topics: Callable[..., str],
+    read: Read,
+    state: Mapping[str, object],
 ) -> Iterator[Story]:
     source = topics("in", 2, message_timestamp_type="LogAppendTime")
     out = topics("out", 2, message_timestamp_type="LogAppendTime")
-    lives = Lives(folder, servers, (source, out), delta)
+    lives = Lives(folder, servers, (source, out), state)
     with Client(servers, topic=source) as client:
         try:
             yield Story(lives, Book(client, out, random.Random(7)), lambda: read(out))
@@ -109,7 +118,8 @@ def story(
 def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing(
     tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
 ) -> None:
-    with story(tmp_path, broker.bootstrap_servers, topics, read, fold_rows=100) as told:
+    state = in_delta(tmp_path, fold_rows=100)
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
         for number, (point, count) in enumerate(NATIVE):
             told.wave(far=number < 6)
             told.die_at(point, count)
@@ -124,13 +134,31 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing(
 def test_a_death_around_a_commit_through_spark_loses_nothing_and_repeats_nothing(
     tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
 ) -> None:
-    with story(tmp_path, broker.bootstrap_servers, topics, read, writer="spark") as told:
+    state = in_delta(tmp_path, writer="spark")
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
         for point, count in SPARK:
             told.wave(far=True)
             told.die_at(point, count)
         told.end_well()
 
 
+@pytest.mark.timeout(1800)
+def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing_in_mongodb(
+    tmp_path: Path,
+    broker: LocalKafka,
+    topics: Callable[..., str],
+    read: Read,
+    mongo: Mongo,
+    database: str,
+) -> None:
+    state = in_mongo(mongo.uri, database, batch_rows=10)
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
+        for number, (point, count) in enumerate(MONGO):
+            told.wave(far=number < 6)
+            told.die_at(point, count)
+        told.end_well()
+
+
 @pytest.mark.parametrize("point", Point)
 def test_every_boundary_has_its_death(point: Point) -> None:
-    assert point in {each for each, _ in NATIVE} | set(FOLD)
+    assert point in {each for each, _ in (*NATIVE, *MONGO)} | set(FOLD)
