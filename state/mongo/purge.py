@@ -5,7 +5,7 @@ import threading
 
 from pymongo.errors import PyMongoError
 
-from state.mongo.layout import CLOSED_AT, SCHEDULES, VERSIONS, Document
+from state.mongo.layout import CLOSED_AT, SCHEDULES, SEQ, VERSIONS, Document
 from state.mongo.reach import Reach
 from state.settings import MINUTE
 
@@ -25,14 +25,17 @@ class Purge:
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
 
-    def begin(self, now: int) -> None:
-        """Begin a run if the last one ended and is long enough ago."""
+    def begin(self, now: int, seq: int) -> None:
+        """Begin a run if the last one ended and is long enough ago.
+
+        What commit ``seq``, the last one, has written stays: its journal would bring it back.
+        """
         busy = self._thread is not None and self._thread.is_alive()
         if busy or (self._begun_at is not None and abs(now - self._begun_at) < _EVERY):
             return
         self._begun_at = now
         self._thread = threading.Thread(
-            target=self._run, args=(now - self._keep_closed,), name="purge", daemon=True
+            target=self._run, args=(now - self._keep_closed, seq), name="purge", daemon=True
         )
         self._thread.start()
 
@@ -46,8 +49,8 @@ class Purge:
         self._stopped.set()
         self.wait()
 
-    def _run(self, before: int) -> None:
-        old: Document = {CLOSED_AT: {"$lt": before}}
+    def _run(self, before: int, seq: int) -> None:
+        old: Document = {CLOSED_AT: {"$lt": before}, SEQ: {"$lt": seq}}
         try:
             for name in (SCHEDULES, VERSIONS):
                 while not self._stopped.is_set() and self._delete(name, old):

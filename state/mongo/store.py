@@ -127,7 +127,7 @@ class MongoStore(TakesTurns):
     @in_turn
     def maintain(self, now: int) -> None:
         """Begin to forget what was closed long enough ago, in the background."""
-        self._purge.begin(now)
+        self._purge.begin(now, self._known().meta.seq)
 
     def give_up(self) -> None:
         """Have a call that waits for the server end with an error."""

@@ -1,11 +1,22 @@
 """The MongoDB store keeps every promise, on a real server."""
 
+import os
+
 import pytest
 from conformance import Conformance
+from pymongo import MongoClient
 from subject import Subject
 
+import state.mongo.journal
+import state.mongo.store
+from build import at, names, outcome, put, receipt, settled, tick
+from state.claims import Room
+from state.crashpoint import Point
+from state.errors import StateError
+from state.memory import MemoryStore
+from state.mongo.due import due_rows, least_due
 from state.open import open_inspector, open_store
-from state.settings import MongoSettings, StateSettings
+from state.settings import DAY, MongoSettings, StateSettings
 
 
 @pytest.fixture
@@ -13,9 +24,239 @@ def settings(mongo, database):
     return StateSettings(kind="mongo", mongo=MongoSettings(uri=mongo.uri, database=database))
 
 
+@pytest.fixture
+def db(mongo, database):
+    with MongoClient(mongo.uri) as client:
+        yield client[database]
+
+
+@pytest.fixture
+def opened(settings):
+    stores = []
+
+    def open_one(**more):
+        stores.append(open_store(with_mongo(settings, **more)))
+        return stores[-1]
+
+    yield open_one
+    for store in stores:
+        store.close()
+
+
+def with_mongo(settings, **more):
+    return settings.model_copy(update={"mongo": settings.mongo.model_copy(update=more)})
+
+
 class TestMongoStore(Conformance):
+    @pytest.fixture(params=["undisturbed", "reopened"])
+    def disturb(self, request, subject):
+        return subject.reopen if request.param == "reopened" else lambda: None
+
     @pytest.fixture
     def subject(self, settings):
         subject = Subject(lambda: open_store(settings), lambda store: open_inspector(settings))
         yield subject
         subject.close()
+
+
+class Killed(Exception):
+    """Stands for a process that is gone."""
+
+
+def kill_at(monkeypatch, wanted, times=1):
+    reached = []
+
+    def perhaps(point):
+        reached.append(point)
+        if point is wanted and reached.count(wanted) == times:
+            raise Killed
+
+    monkeypatch.setattr(state.mongo.store, "reach", perhaps)
+    monkeypatch.setattr(state.mongo.journal, "reach", perhaps)
+
+
+def many(count, first=0, due=5.0):
+    return [put(b"%d" % n, n, due=due + n / 1000) for n in range(first, first + count)]
+
+
+# --- a commit that a crash cuts short
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_a_commit_cut_short_while_it_is_carried_out_is_finished_by_the_next_life(
+    opened, settings, monkeypatch, times
+):
+    store = opened(batch_rows=3)
+    store.commit(tick(0, commands=many(12)))
+    expected = MemoryStore(DAY)
+    expected.commit(tick(0, commands=many(12)))
+    said = {"commands": many(8, first=20, due=0), "until": 5.004}
+    kill_at(monkeypatch, Point.DURING_APPLY, times)
+    with pytest.raises(Killed):
+        store.commit(tick(1, now=1, **said))
+    seen_before = open_inspector(settings).stats(at(1)).ledger
+    monkeypatch.undo()
+    again = opened()
+    claims = again.commit(tick(1, now=1, **said))
+    assert claims.to_pylist() == expected.commit(tick(1, now=1, **said)).to_pylist()
+    assert again.unsettled().to_pylist() == expected.unsettled().to_pylist()
+    assert open_inspector(settings).stats(at(1)).ledger == expected.stats(at(1)).ledger
+    assert seen_before == expected.stats(at(1)).ledger
+
+
+def test_a_commit_that_is_only_in_the_journal_never_was(opened, settings, monkeypatch):
+    store = opened()
+    store.commit(tick(0, commands=many(3)))
+    kill_at(monkeypatch, Point.DURING_COMMIT)
+    with pytest.raises(Killed):
+        store.commit(tick(1, commands=many(3, first=5), until=100))
+    monkeypatch.undo()
+    again = opened()
+    assert again.last_batch == 0
+    assert again.unsettled().num_rows == 0
+    assert open_inspector(settings).stats(at(0)).ledger.accepted == 3
+    # Planned again it may be another batch: what it claims now is what counts.
+    assert names(again.commit(tick(1, commands=many(3, first=5), until=5.001))) == [
+        (b"0", 0),
+        (b"1", 1),
+    ]
+
+
+def test_a_batch_replayed_after_its_commit_claims_nothing_more(opened, monkeypatch):
+    """Rows added on replay would count as published: the lane's marker may name the batch."""
+    store = opened()
+    store.commit(tick(0, commands=many(4, due=5)))
+    kill_at(monkeypatch, Point.DURING_APPLY)
+    with pytest.raises(Killed):
+        store.commit(tick(1, until=5.001))
+    monkeypatch.undo()
+    again = opened()
+    assert names(again.commit(tick(1, until=100))) == [(b"0", 0), (b"1", 1)]
+    assert names(again.claims_of(1)) == [(b"0", 0), (b"1", 1)]
+    assert names(again.commit(tick(2, until=100))) == [(b"2", 2), (b"3", 3)]
+
+
+def test_the_changes_of_a_commit_sent_again_change_nothing_and_are_counted(opened, db):
+    store = opened()
+    store.commit(tick(0, commands=many(5), until=5.001))
+    first = db["journal"].find_one({"seq": 1})["token"]
+    store.settle(settled(outcome(b"0", 0, "done", **receipt())), at(9))
+    before = list(db["schedules"].find())
+    parts = state.mongo.journal.read_journal(db, first)
+    assert state.mongo.journal.carry_out(db, parts) == 5
+    assert list(db["schedules"].find()) == before
+
+
+# --- one writer
+
+
+def test_the_first_of_two_jobs_is_refused_once_the_second_has_written(opened):
+    first, second = opened(), opened()
+    first.commit(tick(0, commands=many(2)))
+    with pytest.raises(StateError, match=r"another job writes .* state\.mongo\.database"):
+        second.commit(tick(0, commands=many(3)))
+    third = opened()
+    third.commit(tick(1, commands=many(2, first=7)))
+    with pytest.raises(StateError, match="another job writes"):
+        first.commit(tick(1, commands=many(1, first=9)))
+    assert opened().last_batch == 1
+
+
+def test_a_reader_beside_the_job_does_not_take_the_state_over(opened, settings):
+    store = opened()
+    store.commit(tick(0, commands=many(2)))
+    assert opened().last_batch == 0
+    assert open_inspector(settings).stats(at(0)).ledger.accepted == 2
+    assert names(store.commit(tick(1, until=100))) == [(b"0", 0), (b"1", 1)]
+
+
+# --- what a question costs
+
+
+def test_a_due_query_reads_what_it_returns_and_nothing_else(opened, db, monkeypatch):
+    store = opened()
+    store.commit(tick(0, commands=many(3_000, due=5), limit=Room((1, 1))))
+    asked = []
+    find = type(db["schedules"]).find
+
+    def remembering(collection, *args, **kwargs):
+        found = find(collection, *args, **kwargs)
+        asked.append(found.clone())
+        return found
+
+    monkeypatch.setattr(type(db["schedules"]), "find", remembering)
+    found = list(due_rows(db, at(5.5), Room((40, 60)), besides=0))
+    assert len(found) == 100
+    assert least_due(db, 2) == at(5)
+    monkeypatch.undo()
+    plans = [cursor.explain() for cursor in asked]
+    for plan in plans[:2]:
+        assert _stages(plan["queryPlanner"]["winningPlan"]) >= {"IXSCAN", "FETCH"}
+        assert "COLLSCAN" not in _stages(plan["queryPlanner"]["winningPlan"])
+        assert "SORT" not in _stages(plan["queryPlanner"]["winningPlan"])
+        ran = plan["executionStats"]
+        assert ran["totalDocsExamined"] == ran["nReturned"]
+        assert ran["totalKeysExamined"] <= ran["nReturned"] + 1
+
+
+def _stages(plan):
+    inner = [plan[name] for name in ("inputStage", "queryPlan") if name in plan]
+    return {plan.get("stage")}.union(*(_stages(each) for each in inner)) - {None}
+
+
+# --- content, age, access
+
+
+def test_a_row_of_almost_sixteen_megabytes_is_kept_and_a_larger_one_never_comes(opened, settings):
+    store = opened()
+    large = os.urandom(settings.largest_row - 200)
+    store.commit(tick(0, commands=[put(b"a", 0, due=1, payload=large)]))
+    assert store.commit(tick(1, until=5)).column("payload")[0].as_py() == large
+    store.settle(settled(outcome(b"a", 0, "pending", due=2)), at(1))
+    assert opened().commit(tick(2, until=5)).column("payload")[0].as_py() == large
+
+
+def test_rows_closed_long_ago_are_forgotten_and_the_ledger_still_closes(opened, settings):
+    store = opened()
+    store.commit(tick(0, commands=[put(b"a", 0, due=1), put(b"b", 1, due=9)], until=1))
+    store.commit(tick(1, 2, commands=[put(b"b", 2, due=9)], outcomes=[outcome(b"a", 0, "done")]))
+    store.commit(tick(2, 2, commands=[put(b"c", 3, due=9)]))
+    inspector = open_inspector(settings)
+    store.maintain(at(3))
+    store._purge.wait()
+    assert inspector.versions(b"a").num_rows == 1
+    store.maintain(at(3) + settings.keep_closed)
+    store._purge.wait()
+    assert inspector.versions(b"a").num_rows == 0
+    assert names(inspector.versions(b"b")) == [(b"b", 2)]
+    assert inspector.stats(at(3)).ledger.difference == 0
+
+
+def test_lanes_may_change_from_one_batch_to_the_next(opened):
+    store = opened()
+    store.commit(tick(0, commands=many(20), limit=Room((0, 0))))
+    first = names(store.commit(tick(1, until=100, limit=Room((2, 2, 2)))))
+    rest = names(opened().commit(tick(2, until=100, limit=Room((100,)))))
+    assert len(first) == 6
+    assert sorted(first + rest) == sorted((b"%d" % n, n) for n in range(20))
+
+
+def test_a_server_that_is_not_there_is_told_in_a_sentence_without_the_password():
+    uri = "mongodb://me:secret@127.0.0.1:1/?directConnection=true"
+    nowhere = StateSettings(kind="mongo", mongo=MongoSettings(uri=uri, timeout="200ms"))
+    for open_it in (open_store, open_inspector):
+        with pytest.raises(StateError, match=r"127\.0\.0\.1:1 cannot be used .*state\.mongo\.uri"):
+            open_it(nowhere)
+    assert "secret" not in repr(nowhere)
+
+
+@pytest.mark.parametrize("uri", ["nonsense", "mongodb://", "mongodb://host:notaport"])
+def test_an_address_that_is_none_is_told_in_a_sentence(uri):
+    wrong = StateSettings(kind="mongo", mongo=MongoSettings(uri=uri))
+    with pytest.raises(StateError, match=r"state\.mongo\.uri is not an address"):
+        open_store(wrong)
+
+
+def test_looking_into_a_database_without_a_state_says_how_to_make_one(settings):
+    with pytest.raises(StateError, match="duestream state init"):
+        open_inspector(settings)
