@@ -29,11 +29,13 @@ class Lives:
         self._file = folder / "duestream.yaml"
         self._file.write_text(yaml.safe_dump(_settings(folder, servers, topics, state)))
         self.logs: list[Path] = []
+        self._heard = 0
         self.job: subprocess.Popen[bytes] | None = None
 
     def begin(self, crash_at: str = "") -> None:
         """Start the job; it dies at ``crash_at``, if that is given."""
         self.logs.append(self._folder / f"life-{len(self.logs)}.log")
+        self._heard = 0
         environ = {k: v for k, v in os.environ.items() if not k.startswith("DUESTREAM_")}
         kept = {k: v for k, v in os.environ.items() if k == "DUESTREAM_CACHE"}
         crash = {CRASH_AT: crash_at} if crash_at else {}
@@ -59,8 +61,12 @@ class Lives:
         )
         return found
 
+    def forget(self) -> None:
+        """Leave out of ``log`` what was said so far."""
+        self._heard = len(self.logs[-1].read_text(errors="replace"))
+
     def log(self) -> str:
-        return self.logs[-1].read_text(errors="replace")
+        return self.logs[-1].read_text(errors="replace")[self._heard :]
 
     def tail(self) -> str:
         return self.log()[-3000:]

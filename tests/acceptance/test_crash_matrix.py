@@ -10,6 +10,7 @@ from confluent_kafka import Message
 
 from pipeline.client import Client
 from pipeline.local_kafka import LocalKafka
+from pipeline.local_mongo import LocalMongo
 from state.crashpoint import Point
 from tests.acceptance.book import Book
 from tests.acceptance.lives import LANES, Lives, in_delta, in_mongo, wait_for
@@ -80,6 +81,10 @@ class Story:
         """Live until everything is settled, and see that all is as it should be."""
         self.lives.begin()
         wait_for(lambda: self.lives.said("running;"), "the job")
+        self.go_on_well()
+
+    def go_on_well(self) -> None:
+        """Let the present life come to its end, and see that all is as it should be."""
         for key in self.book.some(HOUR, 35, HOUR):
             self.book.cancel(key)
         for n in range(60):
@@ -157,6 +162,24 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing_in_mongodb(
             told.wave(far=number < 6)
             told.die_at(point, count)
         told.end_well()
+
+
+def test_a_database_killed_and_frozen_under_the_job_costs_time_and_nothing_else(
+    tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
+) -> None:
+    with LocalMongo() as server:
+        state = in_mongo(server.uri, "duestream", timeout="2s")
+        with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
+            told.lives.begin()
+            wait_for(lambda: told.lives.said("running;"), "the job")
+            for away, back in ((server.kill, server.start), (server.freeze, server.thaw)):
+                told.wave(far=True)
+                told.lives.forget()
+                away()
+                wait_for(lambda: told.lives.said("MongoDB at"), "the word of it")
+                back()
+                wait_for(lambda: told.lives.said("MongoDB is back after"), "the end of it")
+            told.go_on_well()
 
 
 @pytest.mark.parametrize("point", Point)
