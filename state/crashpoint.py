@@ -32,12 +32,18 @@ class Point(StrEnum):
     AFTER_RECOVERY = "after_recovery"  # the lanes publish; nothing is read yet
 
 
+class CopyPoint(StrEnum):
+    """Where a copy of a state may die; a job does not come here."""
+
+    DURING_COPY = "during_copy"  # some rows are there, nothing says how many
+
+
 _NAME, _, _COUNT = os.environ.get(CRASH_AT, "").partition(":")
 _LAST = int(_COUNT) if _COUNT.isdigit() else 1
 _TIMES = itertools.count(1)
 
 
-def reach(point: Point, last_act: Callable[[], None] | None = None) -> None:
+def reach(point: Point | CopyPoint, last_act: Callable[[], None] | None = None) -> None:
     """Die here if the environment says so, after doing ``last_act``."""
     if point != _NAME or next(_TIMES) != _LAST:
         return

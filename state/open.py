@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 from deltalake.exceptions import DeltaError
 
+from state.copying import Source, Target
 from state.delta.fold_steps import fold_and_tidy
 from state.delta.inspector import DeltaInspector
 from state.delta.native import NativeWriter, create_tables
+from state.delta.receive import DeltaTarget
 from state.delta.runners import ProcessRunner, ThreadRunner
 from state.delta.store import DeltaStore
 from state.delta.tables import Tables, refuse_foreign, tables_of
+from state.delta.transfer import DeltaSource
 from state.delta.upkeep import Upkeep
 from state.errors import StateError
 from state.inspect import Inspector
+from state.made import Made
 from state.memory import MemoryStore
 from state.settings import StateSettings
 from state.store import Store
@@ -46,6 +50,46 @@ def open_inspector(settings: StateSettings) -> Inspector:
     if settings.kind == "mongo":
         return _inspect_mongo(settings)
     return DeltaInspector(tables_of(settings.delta))
+
+
+def make_state(settings: StateSettings) -> Made:
+    """Make the tables or collections of the state, unless they are there."""
+    if settings.kind == "memory":
+        raise StateError(
+            "state.kind is memory: there is nothing to make, the job begins with an empty state; "
+            "set state.kind to delta or mongo"
+        )
+    if settings.kind == "mongo":
+        with _pymongo_told():
+            from state.mongo.opening import make_mongo
+        return make_mongo(settings)
+    tables = tables_of(settings.delta)
+    there = tables.exist()
+    if not there and settings.delta.writer == "spark":
+        raise StateError(
+            "state.delta.writer is spark: the job makes the tables when it is first started with "
+            "`duestream run`"
+        )
+    _make(tables, lambda name: create_tables(tables, name, settings.delta.vacuum_age))
+    return Made(tables.state_id(), f"state.delta.path {tables.path}", not there)
+
+
+def open_source(settings: StateSettings) -> Source:
+    """Open the state to be read out by a copy."""
+    if settings.kind == "mongo":
+        with _pymongo_told():
+            from state.mongo.opening import open_mongo_source
+        return open_mongo_source(settings)
+    return DeltaSource(tables_of(settings.delta))
+
+
+def open_target(settings: StateSettings, now: int) -> Target:
+    """Open the place that a copy writes to."""
+    if settings.kind == "mongo":
+        with _pymongo_told():
+            from state.mongo.opening import open_mongo_target
+        return open_mongo_target(settings)
+    return DeltaTarget(tables_of(settings.delta), settings.delta.vacuum_age, now)
 
 
 def _open_mongo(settings: StateSettings, spark: "SparkSession | None") -> Store:

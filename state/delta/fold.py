@@ -83,7 +83,7 @@ def _source(changed: Overlay, mark: Mark, now: int) -> pa.Table:
     live = _changed_rows(changed, (k for k in changed if k.status in LIVE), now, gone=False)
     ended = (k for k in changed if k.status not in LIVE and k.coordinates in changed.base_names)
     gone = _changed_rows(changed, ended, now, gone=True)
-    return pa.concat_tables([live, gone, _mark_row(mark)])
+    return pa.concat_tables([live, gone, mark_row(mark)])
 
 
 def _changed_rows(changed: Overlay, versions: Iterable[Known], now: int, gone: bool) -> pa.Table:
@@ -102,7 +102,7 @@ def _stamps(snapshot: Snapshot) -> Marks:
     return stamps.as_dict()
 
 
-def _mark_row(mark: Mark) -> pa.Table:
+def mark_row(mark: Mark) -> pa.Table:
     """Return the mark as a row; it takes the place of the last one by bearing the same version."""
     row = {
         SOURCE_TOPIC: [""],

@@ -99,10 +99,11 @@ def _closed(tables: Tables, changed: Overlay, where: pc.Expression) -> pa.Table:
     # A row newer than the mark belongs to a fold that is not finished; the tail still has it.
     folded = pc.field(SEQ) <= changed.snapshot.mark.seq
     rows = read(tables.dataset(HISTORY), ROW_SEQ.names, where & folded)
-    return _not_outdated(without_versions(rows, _names(changed)), changed.snapshot.mark)
+    return not_outdated(without_versions(rows, _names(changed)), changed.snapshot.mark)
 
 
-def _not_outdated(closed: pa.Table, mark: Mark) -> pa.Table:
+def not_outdated(closed: pa.Table, mark: Mark) -> pa.Table:
+    """Leave out closed rows that a later outcome has corrected."""
     for topic, partition, offset, seq in mark.outdated:
         outdated = (
             (pc.field(SOURCE_TOPIC) == topic)

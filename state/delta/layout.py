@@ -12,6 +12,7 @@ from state.settings import DAY
 LAYOUT = "2"
 LAYOUT_PROPERTY = "duestream.layout"
 STATE_ID_PROPERTY = "duestream.state_id"
+COPY_PROPERTY = "duestream.copy"  # on tables that a copy of a state is written to
 APP = "duestream"  # the application whose transactions number the commits
 BUCKET = "bucket"  # schedules: the hour, day or month of the due instant
 CLOSED_ON = "day"  # history: the day on which the row was closed

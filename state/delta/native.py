@@ -1,8 +1,10 @@
 """Writes the tables with delta-rs, without a JVM."""
 
 import uuid
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,7 +37,7 @@ _HOUR = 3_600_000_000
 _TRIES = 5
 # Checkpoints are made in the background, never while a tick waits.
 _NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
-_PARQUET = WriterProperties(compression="ZSTD", max_row_group_size=32_768)
+PARQUET = WriterProperties(compression="ZSTD", max_row_group_size=32_768)
 _SAME_VERSION = (
     "t.source_topic = s.source_topic and t.source_partition = s.source_partition "
     "and t.source_offset = s.source_offset"
@@ -45,15 +47,27 @@ _SAME_VERSION = (
 def create_tables(tables: Tables, state_id: str, keep: int) -> None:
     """Make the tables that are not there yet."""
     for layout in TABLES:
-        DeltaTable.create(
-            tables.uri(layout),
-            schema=Schema.from_arrow(layout.schema),
-            mode="ignore",
-            partition_by=[layout.partition] if layout.partition else None,
-            configuration=properties(layout, state_id, keep),
-            storage_options=dict(tables.options),
-            raise_if_key_not_exists=False,
-        )
+        create_table(tables, layout, state_id, keep, {}, "ignore")
+
+
+def create_table(
+    tables: Tables,
+    layout: Layout,
+    state_id: str,
+    keep: int,
+    more: Mapping[str, str],
+    mode: Literal["ignore", "overwrite"],
+) -> None:
+    """Make one table, with ``more`` properties; ``mode`` says what becomes of one that is there."""
+    DeltaTable.create(
+        tables.uri(layout),
+        schema=Schema.from_arrow(layout.schema),
+        mode=mode,
+        partition_by=[layout.partition] if layout.partition else None,
+        configuration={**properties(layout, state_id, keep), **more},
+        storage_options=dict(tables.options),
+        raise_if_key_not_exists=False,
+    )
 
 
 class NativeWriter:
@@ -98,7 +112,7 @@ class NativeWriter:
             mode="append",
             commit_properties=_numbered(seq),
             post_commithook_properties=_NO_HOOKS,
-            writer_properties=_PARQUET,
+            writer_properties=PARQUET,
         )
 
 
@@ -119,7 +133,7 @@ class NativeFoldWriter:
             rows,
             mode="append",
             commit_properties=_numbered(seq),
-            writer_properties=_PARQUET,
+            writer_properties=PARQUET,
         )
 
     def merge(self, source: pa.Table, buckets: list[str], seq: int) -> None:
@@ -131,7 +145,7 @@ class NativeFoldWriter:
             predicate=f"t.bucket in ({named}) and {_SAME_VERSION}",
             source_alias="s",
             target_alias="t",
-            writer_properties=_PARQUET,
+            writer_properties=PARQUET,
             commit_properties=_numbered(seq),
         )
         merger = merger.when_matched_delete(f"s.{GONE}").when_matched_update(columns)
@@ -144,7 +158,7 @@ class NativeFoldWriter:
     def tidy(self, keep: int) -> None:
         """Join small files, and drop those that nobody has used for ``keep`` microseconds."""
         for layout in (SCHEDULES, HISTORY):
-            self._tables.open(layout).optimize.compact(writer_properties=_PARQUET)
+            self._tables.open(layout).optimize.compact(writer_properties=PARQUET)
         for layout in TABLES:
             table = self._tables.open(layout)
             hours = max(1, (min(keep, _HOUR) if layout is CHANGELOG else keep) // _HOUR)

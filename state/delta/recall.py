@@ -63,7 +63,7 @@ def recall(tables: Tables) -> Mind:
         taken=HighMarks(snapshot.taken),
         recents=recents_of(tables, snapshot),
         outstanding=Outstanding(_claimed(snapshot, overlay(snapshot))),
-        made=_made(snapshot),
+        made=made_last(snapshot),
         unfolded=_unfolded(snapshot.tail),
     )
 
@@ -76,12 +76,15 @@ def _claimed(snapshot: Snapshot, changed: Overlay) -> pa.Table:
     return pa.concat_tables([reshape(folded, ROW), reshape(recent, ROW)])
 
 
-def _made(snapshot: Snapshot) -> pa.Table:
+def made_last(snapshot: Snapshot) -> pa.Table:
+    """Return the claims of the last batch as they were made."""
     claimed = text_is(ENTRY, Entry.CLAIM.value) & (pc.field(CLAIM) == snapshot.last_batch)
     return by_due(reshape(read(snapshot.changelog, ROW.names, claimed), ROW))
 
 
 def _unfolded(tail: pa.Table) -> deque[Commit]:
-    found = tail.group_by([SEQ, BATCH]).aggregate([([], "count_all"), (CHANGED_AT, "min")])
-    rows = found.sort_by(SEQ).select([SEQ, BATCH, "count_all", f"{CHANGED_AT}_min"])
+    # The newest of each: the first commit of a copied state repeats lines of earlier batches.
+    figures = [(BATCH, "max"), ([], "count_all"), (CHANGED_AT, "max")]
+    found = tail.group_by(SEQ).aggregate(figures)
+    rows = found.sort_by(SEQ).select([SEQ, f"{BATCH}_max", "count_all", f"{CHANGED_AT}_max"])
     return deque(Commit(*row.values()) for row in rows.to_pylist())

@@ -10,8 +10,11 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from state.copying import half_copied
 from state.delta.layout import (
+    APP,
     CHANGELOG,
+    COPY_PROPERTY,
     LAYOUT,
     LAYOUT_PROPERTY,
     STATE_ID_PROPERTY,
@@ -49,11 +52,25 @@ class Tables:
         return self.open(layout).to_pyarrow_dataset()
 
     def exist(self) -> bool:
-        """Tell whether a state has been made here."""
+        """Tell whether a state is here; StateError when it is but a part of a copy."""
+        if not self.has(CHANGELOG):
+            return False
+        if self.half_copied() is not None:
+            raise StateError(half_copied(f"state.delta.path {self.path}"))
+        return True
+
+    def has(self, layout: Layout) -> bool:
+        """Tell whether a table is there."""
         try:
-            return DeltaTable.is_deltatable(self.uri(CHANGELOG), dict(self.options))
+            return DeltaTable.is_deltatable(self.uri(layout), dict(self.options))
         except (DeltaError, OSError) as error:
             raise StateError(_unreadable(self.path, error)) from error
+
+    def half_copied(self) -> str | None:
+        """Return what a copy that is not finished says of itself; None if there is none."""
+        changelog = self.open(CHANGELOG)
+        copy = changelog.metadata().configuration.get(COPY_PROPERTY)
+        return copy if changelog.transaction_version(APP) is None else None
 
     def state_id(self) -> str:
         """Return the name of the state; StateError when the tables are not ours."""
@@ -70,7 +87,7 @@ class Tables:
     def unfinished_id(self) -> str | None:
         """Return the name given to a state whose making was cut short."""
         first = TABLES[0]
-        if not DeltaTable.is_deltatable(self.uri(first), dict(self.options)):
+        if not self.has(first):
             return None
         return self._checked(self.open(first))
 

@@ -49,7 +49,7 @@ def claim(db: Db, scene: Scene, tick: Tick) -> tuple[Claimed, pa.Table]:
     claimed = Claimed(tick.batch, tick.now)
     spoken_of = scene.pending(tick.claim_until)
     found = due_rows(db, tick.claim_until, tick.room, scene.brought)
-    documents = [d for d in found if not scene.touches(d["_id"])]
+    documents = [d for d in found if not scene.speaks_of(d)]
     documents += [scene.document(identity, known) for identity, known in spoken_of.values()]
     rows = rows_of(documents)
     order = as_due(rows)

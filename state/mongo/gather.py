@@ -19,6 +19,7 @@ from state.mongo.layout import (
     VERSIONS,
     Db,
     Document,
+    refuse_half_copy,
 )
 from state.mongo.meta import META_ID, Meta
 from state.mongo.outstanding import Outstanding
@@ -58,6 +59,7 @@ def read_meta(db: Db, address: str) -> Meta:
     """Return how far the state is; StateError when there is none."""
     found = db[META].find_one({"_id": META_ID})
     if found is None:
+        refuse_half_copy(db)
         raise StateError(
             f"no state in the database {db.name} at {address} yet; start the job with "
             "`duestream run`, or make it with `duestream state init`"

@@ -8,7 +8,9 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 from pymongo.errors import CollectionInvalid, DuplicateKeyError
 
-from state.mongo.meta import META_ID, Meta
+from state.copying import half_copied
+from state.errors import StateError
+from state.mongo.meta import COPY_ID, META_ID, Meta
 from state.row import (
     DUE,
     IDENTITY,
@@ -50,7 +52,16 @@ DUE_KEYS = [STATUS, LANE, *ORDER, OUTPUT_TOPIC, KIND]
 
 
 def create(db: Db) -> None:
-    """Make what is not there yet; what is there stays as it is."""
+    """Make what is not there yet; StateError where a copy is not finished."""
+    refuse_half_copy(db)
+    create_collections(db)
+    with contextlib.suppress(DuplicateKeyError):  # made by somebody else between the two lines
+        if db[META].find_one({"_id": META_ID}) is None:
+            db[META].insert_one(Meta(state_id=str(uuid.uuid4())).to_document())
+
+
+def create_collections(db: Db) -> None:
+    """Make the collections and indexes that are not there yet."""
     there = set(db.list_collection_names())
     for name, validator in ((SCHEDULES, _schedule()), (VERSIONS, _version())):
         if name not in there:
@@ -58,9 +69,13 @@ def create(db: Db) -> None:
     db[SCHEDULES].create_indexes([_due_index(), *_common_indexes()])
     db[VERSIONS].create_indexes([IndexModel([(IDENTITY, ASCENDING)]), *_common_indexes()])
     db[JOURNAL].create_indexes([IndexModel([(SEQ, ASCENDING)])])
-    with contextlib.suppress(DuplicateKeyError):  # made by somebody else between the two lines
-        if db[META].find_one({"_id": META_ID}) is None:
-            db[META].insert_one(Meta(state_id=str(uuid.uuid4())).to_document())
+
+
+def refuse_half_copy(db: Db) -> None:
+    """Raise StateError when the database holds a part of a copy and no state."""
+    found = {d["_id"] for d in db[META].find({"_id": {"$in": [META_ID, COPY_ID]}}, {"_id": 1})}
+    if found == {COPY_ID}:
+        raise StateError(half_copied(f"the database {db.name}"))
 
 
 def _create_collection(db: Db, name: str, validator: Document) -> None:

@@ -10,6 +10,7 @@ from state.errors import StateError
 from state.resolve import Counts
 
 META_ID = "state"
+COPY_ID = "copy"  # in its place while a state is being copied to the database
 LAYOUT = 1
 
 

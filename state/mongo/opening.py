@@ -4,11 +4,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from state.errors import StateError
+from state.made import Made
+from state.mongo.gather import read_meta
 from state.mongo.inspector import MongoInspector
 from state.mongo.journal import Chunk, Send, carry_out
-from state.mongo.layout import create
+from state.mongo.layout import META, create
+from state.mongo.meta import META_ID
 from state.mongo.reach import Reach
+from state.mongo.receive import MongoTarget
 from state.mongo.store import MongoStore
+from state.mongo.transfer import MongoSource
 from state.settings import StateSettings
 
 if TYPE_CHECKING:
@@ -25,6 +30,30 @@ def open_mongo(settings: StateSettings, spark: "SparkSession | None" = None) -> 
 def open_mongo_inspector(settings: StateSettings) -> MongoInspector:
     """Open the state for reading."""
     return MongoInspector(Reach(settings.mongo))
+
+
+def make_mongo(settings: StateSettings) -> Made:
+    """Make the collections, their indexes and the state, unless they are there."""
+    reach = Reach(settings.mongo)
+    place = f"the database {reach.db.name} at {reach.address}"
+    try:
+        there = reach.first(lambda: reach.db[META].find_one({"_id": META_ID}) is not None)
+        reach.first(lambda: create(reach.db))
+        return Made(
+            reach.first(lambda: read_meta(reach.db, reach.address)).state_id, place, not there
+        )
+    finally:
+        reach.close()
+
+
+def open_mongo_source(settings: StateSettings) -> MongoSource:
+    """Open the state to be read out by a copy."""
+    return MongoSource(Reach(settings.mongo))
+
+
+def open_mongo_target(settings: StateSettings) -> MongoTarget:
+    """Open the database that a copy writes to."""
+    return MongoTarget(Reach(settings.mongo))
 
 
 def _sender(reach: Reach, settings: StateSettings, spark: "SparkSession | None") -> Send:

@@ -152,9 +152,9 @@ class Scene:
         """How many documents were brought in, and may no longer stand as they were."""
         return len(self._documents)
 
-    def touches(self, identity: bytes) -> bool:
-        """Tell whether a key is spoken of here, so that its document no longer stands."""
-        return identity in self._lines
+    def speaks_of(self, document: Document) -> bool:
+        """Tell whether a document of ``schedules`` may not stand any more after this commit."""
+        return document["_id"] in self._commands or coordinates_in(document) in self._homes
 
     def pending(self, until: int) -> dict[Coordinates, tuple[bytes, Known]]:
         """Return what is pending now and due by an instant, among what is spoken of."""

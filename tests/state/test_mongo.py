@@ -147,6 +147,14 @@ def test_the_changes_of_a_commit_sent_again_change_nothing_and_are_counted(opene
     assert list(db["schedules"].find()) == before
 
 
+def test_an_outcome_of_a_displaced_version_does_not_hold_up_the_newer_one(opened):
+    store = opened()
+    store.commit(tick(0, commands=[put(b"a", 0, due=1)], until=1))
+    store.commit(tick(1, commands=[put(b"a", 1, due=2)]))
+    ended = [outcome(b"a", 0, "done", **receipt())]
+    assert names(store.commit(tick(2, outcomes=ended, until=5))) == [(b"a", 1)]
+
+
 # --- one writer
 
 

@@ -5,6 +5,7 @@ import uuid
 from pathlib import Path
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -15,7 +16,10 @@ from hypothesis.stateful import (
 )
 from pymongo import MongoClient
 
+import state.mongo.journal
+import state.mongo.store
 from build import at, cancel, outcome, put, receipt, settled, tick
+from state.crashpoint import Point
 from state.delta.keeper import WindowKeeper
 from state.inspect import Filter
 from state.memory import MemoryStore
@@ -60,7 +64,7 @@ class Stores(RuleBasedStateMachine):
         more = {"until": self.now + ahead, "limit": limit}
         more["commands"] = [self._command(key, *rest) for key, rest in said.items()]
         more["outcomes"] = self._outcomes(decided)
-        claims = [s.commit(tick(self.batch, self.now, **more)) for s in self._stores()]
+        claims = [self._commit(s, tick(self.batch, self.now, **more)) for s in self._stores()]
         assert claims[0].to_pylist() == claims[1].to_pylist()
 
     @rule()
@@ -101,6 +105,9 @@ class Stores(RuleBasedStateMachine):
 
     def _stores(self):
         return self.memory, self.store
+
+    def _commit(self, store, said):
+        return store.commit(said)
 
     def _command(self, key, is_cancel, due, superseded, partition):
         """Make a command of the newest record but where the key's last one is still live.
@@ -167,8 +174,13 @@ class InDelta(Stores):
         self.folder.cleanup()
 
 
+class Killed(Exception):
+    """Stands for a process that is gone."""
+
+
 class InMongo(Stores):
     uri = ""
+    crash_at = None
 
     @initialize(rows=st.sampled_from([1, 2, 1000]))
     def open(self, rows):
@@ -176,9 +188,27 @@ class InMongo(Stores):
         mongo = MongoSettings(uri=self.uri, database=self.name, batch_rows=rows)
         self._open(StateSettings(kind="mongo", mongo=mongo))
 
-    @rule()
-    def purge_nothing(self):
-        self.store.maintain(at(self.now))
+    @rule(point=st.sampled_from([Point.DURING_COMMIT, Point.DURING_APPLY, Point.DURING_APPLY]))
+    def crash_in_the_next_commit(self, point):
+        self.crash_at = point
+
+    def _commit(self, store, said):
+        """Commit; where a crash cuts it short, once more in the life after it."""
+        if store is self.memory or self.crash_at is None:
+            return store.commit(said)
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (state.mongo.store, state.mongo.journal):
+                patch.setattr(module, "reach", self._crash)
+            try:
+                return store.commit(said)
+            except Killed:
+                self.reopen()
+        return self.store.commit(said)
+
+    def _crash(self, point):
+        if point is self.crash_at:
+            self.crash_at = None
+            raise Killed
 
     def teardown(self):
         super().teardown()

@@ -1,0 +1,206 @@
+"""Writes a state that is copied into MongoDB.
+
+While it is written, ``meta`` holds a document that names the copy and says how far it is; the last
+write is the document that makes it a state.
+"""
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pymongo import ReplaceOne, UpdateOne
+from pymongo.errors import DocumentTooLarge
+
+from state.copying import CLAIMED_AT, LAST_CLAIM, Heard, Part, Standing
+from state.crashpoint import CopyPoint, reach
+from state.errors import StateError
+from state.lines import SEQ
+from state.mongo.documents import contents_of, coordinates_in, version_id, version_in, without
+from state.mongo.gather import by_id
+from state.mongo.layout import (
+    CLOSED_AT,
+    LANE,
+    META,
+    NEWEST,
+    SCHEDULES,
+    VERSIONS,
+    Document,
+    create_collections,
+)
+from state.mongo.meta import COPY_ID, META_ID, Meta
+from state.mongo.reach import Reach
+from state.mongo.transfer import by_status
+from state.row import CHANGED_AT, IDENTITY, LIVE, STATUS, Status
+from state.version import is_newer
+
+Write = ReplaceOne[Document] | UpdateOne
+_ONE_LANE = 1  # the job divides the rows anew when it has more
+_SLICE = 5_000
+
+
+class MongoTarget:
+    """Puts each row where a commit would have left it: the newest of a key, or displaced."""
+
+    part_rows = 5_000
+
+    def __init__(self, at: Reach) -> None:
+        self._reach = at
+        self._db = at.db
+        self._copy: Document = {}
+        self.place = f"the database {self._db.name} at {at.address}"
+
+    def begin(self, standing: Standing) -> int:
+        """Make the collections, or find those of the same copy."""
+        found = self._reach.first(self._found)
+        same = {"state_id": standing.state_id, "position": standing.position}
+        goes_on = found is not None and all(found[name] == value for name, value in same.items())
+        done = int(found["done"]) if found is not None and goes_on else -1
+        self._copy = {"_id": COPY_ID, **same, "by": str(uuid.uuid4())}
+        self._reach.surely(lambda: self._take(done))
+        if done < 0:
+            self._reach.surely(self._clear)
+            done = 0
+        self._reach.surely(lambda: create_collections(self._db))
+        self._note(done)
+        return done
+
+    def write(self, part: Part) -> None:
+        """Write rows, those that are displaced first."""
+        self._reach.surely(lambda: self._place(part.rows))
+        reach(CopyPoint.DURING_COPY)
+        self._note(part.upto)
+
+    def by_status(self) -> Counter[str]:
+        """Count the rows written so far."""
+        return self._reach.surely(lambda: by_status(self._db))
+
+    def finish(self, standing: Standing, made: pa.Table, heard: Sequence[Heard], now: int) -> None:
+        """Note the newest commands, then say that it is a state."""
+        for first in range(0, len(heard), _SLICE):
+            some = heard[first : first + _SLICE]
+            self._reach.surely(partial(self._hear, some, standing.seq))
+        meta = Meta(
+            state_id=standing.state_id,
+            seq=standing.seq,
+            last_batch=standing.last_batch,
+            lanes=_ONE_LANE,
+            oldest_claim=standing.oldest_claim,
+            taken=standing.taken,
+            counts=standing.counts,
+        )
+        self._reach.surely(lambda: self._become(meta))
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._reach.close()
+
+    def _found(self) -> Document | None:
+        meta = self._db[META].find_one({"_id": META_ID})
+        if meta is not None:
+            raise StateError(
+                f"{self.place} holds a state already ({meta['state_id']}); to copy another there "
+                "drop the database, or set another state.mongo.database"
+            )
+        found = self._db[META].find_one({"_id": COPY_ID})
+        if found is None and any(self._db[name].find_one() for name in (SCHEDULES, VERSIONS)):
+            raise StateError(
+                f"{self.place} holds documents that are no state; set another state.mongo.database"
+            )
+        return found
+
+    def _take(self, done: int) -> None:
+        document = self._copy | {"done": done}
+        self._db[META].replace_one({"_id": COPY_ID}, document, upsert=True)
+
+    def _clear(self) -> None:
+        for name in (SCHEDULES, VERSIONS):
+            self._db.drop_collection(name)
+
+    def _note(self, done: int) -> None:
+        where = {"_id": COPY_ID, "by": self._copy["by"]}
+        change = {"$set": {"done": done}}
+        noted = self._reach.surely(lambda: self._db[META].update_one(where, change))
+        if not noted.matched_count:
+            raise StateError(f"another copy to {self.place} is under way; let it end, or stop it")
+
+    def _place(self, rows: pa.Table) -> None:
+        versions: defaultdict[bytes, list[Document]] = defaultdict(list)
+        for identity, document in _documents(rows):
+            versions[identity].append(document)
+        for head in by_id(self._db, SCHEDULES, versions):
+            versions[head["_id"]].insert(0, without(head, ("_id", NEWEST)))
+        heads: list[Write] = []
+        displaced: list[Write] = []
+        for identity, of_key in versions.items():
+            apart = list({coordinates_in(d): d for d in of_key}.values())
+            head = _head(identity, apart)
+            named = {"_id": identity, NEWEST: list(version_in(head))}
+            heads.append(ReplaceOne({"_id": identity}, named | head, upsert=True))
+            displaced += [_displaced(identity, d) for d in apart if d is not head]
+        self._send(VERSIONS, displaced)
+        self._send(SCHEDULES, heads)
+
+    def _hear(self, heard: Sequence[Heard], seq: int) -> None:
+        there = {
+            d["_id"] for d in by_id(self._db, SCHEDULES, [h.identity for h in heard], {"_id": 1})
+        }
+        writes: list[Write] = []
+        for identity, version, at in heard:
+            newest: Document = {NEWEST: list(version)}
+            if identity not in there:
+                newest |= {CLOSED_AT: at, SEQ: seq}
+            writes.append(UpdateOne({"_id": identity}, {"$set": newest}, upsert=True))
+        self._send(SCHEDULES, writes)
+
+    def _send(self, name: str, writes: Sequence[Write]) -> None:
+        if not writes:
+            return
+        try:
+            self._db[name].bulk_write(writes, ordered=False)
+        except DocumentTooLarge as error:
+            raise StateError(
+                "a row of the source is larger than a document of MongoDB may be (16 MiB); have "
+                "its message published or cancelled, then copy again"
+            ) from error
+
+    def _become(self, meta: Meta) -> None:
+        same = {"_id": META_ID, "state_id": meta.state_id}
+        self._db[META].replace_one(same, meta.to_document(), upsert=True)
+        self._db[META].delete_one({"_id": COPY_ID})
+
+
+def _documents(rows: pa.Table) -> Iterator[tuple[bytes, Document]]:
+    """Yield identity and document of each row, with all a document has but its name."""
+    numbers = [rows.column(name).to_pylist() for name in (SEQ, LAST_CLAIM, CLAIMED_AT)]
+    identities = rows.column(IDENTITY).to_pylist()
+    for identity, document, *said in zip(identities, contents_of(rows), *numbers, strict=True):
+        more = dict(zip((SEQ, LAST_CLAIM, CLAIMED_AT), said, strict=True))
+        document |= {name: value for name, value in more.items() if value is not None}
+        is_live = document[STATUS] in LIVE
+        document |= {LANE: 0} if is_live else {CLOSED_AT: document[CHANGED_AT]}
+        yield identity, document
+
+
+def _head(identity: bytes, versions: Sequence[Document]) -> Document:
+    """Return the version that is kept in ``schedules``: the pending one, else the newest."""
+    pending = [d for d in versions if d[STATUS] == Status.PENDING]
+    if len(pending) > 1:
+        raise StateError(
+            f"the key {identity!r} has two pending versions, which MongoDB cannot hold; cancel it, "
+            "or let the job publish one of them, then copy again"
+        )
+    head = (pending or versions)[0]
+    for document in pending or versions:
+        if is_newer(version_in(document), version_in(head)):
+            head = document
+    return head
+
+
+def _displaced(identity: bytes, document: Document) -> Write:
+    coordinates = coordinates_in(document)
+    assert coordinates is not None  # noqa: S101
+    named: dict[str, Any] = {"_id": version_id(coordinates), IDENTITY: identity}
+    return ReplaceOne({"_id": named["_id"]}, named | without(document, (LANE,)), upsert=True)
