@@ -2,6 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 SAY := @printf '%s\n'
+STATE ?= delta
 
 .DEFAULT_GOAL := help
 .PHONY: help install machine demo test torture lint bench pins clean
@@ -31,8 +32,8 @@ $(STAMP): constraints.txt pyproject.toml
 machine: $(STAMP)
 	@$(BIN)/python -m pipeline.jvm
 
-demo: machine ## see messages wait and go out, on a broker of its own
-	@$(BIN)/duestream demo
+demo: machine ## see messages wait and go out, on a broker of its own; STATE=mongo: with a MongoDB
+	@$(BIN)/duestream demo --state $(STATE)
 
 test: lint machine ## lint, types, imports, then all tests
 	$(SAY) "pytest ..."

@@ -38,11 +38,14 @@ def demo(
     keep: Annotated[
         Path | None, typer.Option(help="Keep its files in this folder; else they are removed.")
     ] = None,
+    state: Annotated[
+        Literal["delta", "mongo"], typer.Option(help="Where the state is kept.")
+    ] = "delta",
 ) -> None:
     """Try it all: a broker, a job and messages that come out when they are due."""
     with extras_told():
         from pipeline.demo.show import run_demo
-    run_demo(seconds, keep)
+    run_demo(seconds, keep, state)
 
 
 def kafka(

@@ -20,6 +20,8 @@ from pipeline.demo.stage import DEAD, INPUT, JobProcess, settings_of, write_sett
 from pipeline.demo.summary import summary
 from pipeline.demo.watcher import Watcher
 from pipeline.local_kafka import LocalKafka
+from pipeline.local_mongo import LocalMongo
+from pipeline.mongo_engine import prepare_mongo
 from pipeline.quiet import quiet
 from state.errors import DuestreamError
 from state.open import open_inspector
@@ -29,7 +31,7 @@ _APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
 _PATIENCE = 120.0  # seconds to wait for anything before giving up
 
 
-def run_demo(seconds: float = 30.0, keep: Path | None = None) -> None:
+def run_demo(seconds: float = 30.0, keep: Path | None = None, kind: str = "delta") -> None:
     """Start Kafka and the job, play the script, show it live and sum it up."""
     console = Console()
     with ExitStack() as stack:
@@ -39,7 +41,8 @@ def run_demo(seconds: float = 30.0, keep: Path | None = None) -> None:
             broker = stack.enter_context(LocalKafka())
             broker.create_topics([INPUT, DEAD], partitions=2)
             broker.create_topics(script.OUTPUTS, partitions=2, config=_APPEND_TIME)
-        file = write_settings(folder, broker.bootstrap_servers)
+        state = _state(kind, folder, console, stack)
+        file = write_settings(folder, broker.bootstrap_servers, state)
         job = JobProcess(file, folder / "job.log")
         stack.callback(job.stop)
         with console.status("starting the job (Spark takes some seconds)"):
@@ -47,6 +50,15 @@ def run_demo(seconds: float = 30.0, keep: Path | None = None) -> None:
         _play(console, settings_of(file), job, script.steps(seconds))
         if keep:
             console.print(f"look into it with: duestream list --config {file}")
+
+
+def _state(kind: str, folder: Path, console: Console, stack: ExitStack) -> dict[str, object]:
+    if kind != "mongo":
+        return {"delta": {"path": str(folder / "state")}}
+    prepare_mongo()
+    with console.status("starting a MongoDB on this machine"):
+        mongo = stack.enter_context(LocalMongo(folder / "mongo"))
+    return {"kind": "mongo", "mongo": {"uri": mongo.uri}}
 
 
 def _play(console: Console, settings: Settings, job: JobProcess, steps: list[script.Step]) -> None:

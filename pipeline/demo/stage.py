@@ -18,7 +18,7 @@ DEAD = "demo.dead-letters"
 _READY = "running;"
 
 
-def write_settings(folder: Path, bootstrap_servers: str) -> Path:
+def write_settings(folder: Path, bootstrap_servers: str, state: dict[str, object]) -> Path:
     """Write the settings of the demo's job; they stay for a look with the other commands."""
     file = folder / "duestream.yaml"
     settings = {
@@ -28,7 +28,7 @@ def write_settings(folder: Path, bootstrap_servers: str) -> Path:
         "outputs": {"allow": list(OUTPUTS)},
         "dead_letter": {"topic": DEAD},
         "pipeline": {"checkpoint": str(folder / "checkpoint")},
-        "state": {"delta": {"path": str(folder / "state")}},
+        "state": state,
     }
     file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     return file

@@ -32,7 +32,7 @@ class MongoInspector:
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
-        self._db = reach.db
+        self._db = reach.first(lambda: reach.db)
         reach.first(lambda: read_meta(self._db, reach.address))
 
     def rows(self, where: Filter) -> pa.Table:

@@ -5,6 +5,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 from pymongo import MongoClient
@@ -19,6 +20,7 @@ from pymongo.errors import (
     WTimeoutError,
 )
 from pymongo.uri_parser import parse_uri
+from pymongo.write_concern import WriteConcern
 
 from state.errors import StateError
 from state.mongo.layout import Db
@@ -46,10 +48,26 @@ class Reach:
         self._given_up = threading.Event()
         self.client: MongoClient[dict[str, Any]] = _client(settings, self._within)
         weakref.finalize(self, self.client.close)  # who only reads is let go of, not closed
+        self._settings = settings
+
+    @cached_property
+    def db(self) -> Db:
+        """The database; asks the server what it is."""
+        name = self._settings.database
         try:
-            self.db: Db = self.client[settings.database]
+            return self.client.get_database(name, write_concern=self._write_concern())
         except InvalidName as error:
-            raise StateError(f"state.mongo.database {settings.database!r}: {error}") from error
+            raise StateError(f"state.mongo.database {name!r}: {error}") from error
+
+    def _write_concern(self) -> WriteConcern:
+        hello = self.client.admin.command("hello")
+        alone = "setName" not in hello and hello.get("msg") != "isdbgrid"
+        wanted = self.client.write_concern
+        if not (alone and wanted.document.get("w") == "majority"):
+            return wanted
+        # A server by itself is its own majority. Asked for one, some answer before the journal is
+        # on disk; asked for one node and the journal, they do not.
+        return WriteConcern(w=1, j=self._settings.journal)
 
     def first(self, work: Callable[[], T]) -> T:
         """Do what a start begins with: a server that cannot be reached is told at once."""
