@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from pipeline.cli import audit, config, dead, look, send, work
+from pipeline.cli import audit, config, dead, look, send, state, work
 from state.errors import DuestreamError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command()(work.kafka)
 app.command()(work.mongo)
 app.add_typer(work.topic, name="topic")
 app.add_typer(dead.app, name="dead")
+app.add_typer(state.app, name="state")
 app.add_typer(config.app, name="config")
 
 
