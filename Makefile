@@ -3,6 +3,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SAY := @printf '%s\n'
 STATE ?= delta
+STORE ?= delta
 
 .DEFAULT_GOAL := help
 .PHONY: help install machine demo test torture lint bench pins clean
@@ -51,8 +52,8 @@ lint: $(STAMP) ## check style, types and who may import whom
 	$(SAY) "lint-imports ..."
 	@$(BIN)/lint-imports > .venv/imports.log 2>&1 || { cat .venv/imports.log; exit 1; }
 
-bench: machine ## measure, and print the machine and a table
-	@$(BIN)/python -m bench
+bench: machine ## measure, and print the machine and tables; STORE=mongo: both stores side by side
+	@$(BIN)/python -m bench --store $(STORE)
 
 pins: ## resolve constraints.txt anew from pyproject.toml
 	$(SAY) "resolving (some minutes) ..."

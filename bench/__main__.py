@@ -1,4 +1,4 @@
-"""Runs the benchmark and prints one table: ``make bench``."""
+"""Runs the benchmark and prints its tables: ``make bench``, ``make bench STORE=mongo``."""
 
 import argparse
 import os
@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.compare import compare
 from bench.plot import draw
 from bench.raw import raw_rate
 from bench.scenarios import Bench
@@ -27,10 +28,19 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pending", type=int, default=1_000_000, help="the large number pending")
     options.add_argument("--seconds", type=int, default=40, help="length of a steady run")
+    options.add_argument(
+        "--store",
+        choices=["delta", "mongo"],
+        default="delta",
+        help="mongo: compare the state in MongoDB with that in Delta tables",
+    )
     given = options.parse_args()
     for name in [each for each in os.environ if each.startswith("DUESTREAM_") and each != CACHE]:
         del os.environ[name]  # a setting of the shell would be measured too
     with tempfile.TemporaryDirectory(prefix="duestream-bench-") as folder, LocalKafka() as broker:
+        if given.store == "mongo":
+            compare(Bench(broker, Path(folder)), given.pending, given.seconds, console)
+            return
         measured = _run(Bench(broker, Path(folder)), given.pending, given.seconds)
     _print(measured, given.pending)
 

@@ -15,14 +15,16 @@ _PATIENCE = 180.0
 
 
 class Job:
-    """Runs with a state of its own below ``folder``."""
+    """Runs with a state of its own, its files below ``folder``."""
 
-    def __init__(self, folder: Path, servers: str, topics: tuple[str, str]) -> None:
+    def __init__(
+        self, folder: Path, servers: str, topics: tuple[str, str], state: dict[str, object]
+    ) -> None:
         folder.mkdir(parents=True)
         self._ticks = folder / "ticks.jsonl"
         self._log = folder / "job.log"
         settings = folder / "duestream.yaml"
-        settings.write_text(yaml.safe_dump(_settings(folder, servers, topics)))
+        settings.write_text(yaml.safe_dump(_settings(folder, servers, topics, state)))
         run = [sys.executable, "-m", "pipeline.cli.main", "run"]
         self._command = [*run, "--config", str(settings), "--measure", str(self._ticks)]
         self.start()
@@ -70,7 +72,9 @@ class Job:
             raise SystemExit(f"the job ended:\n{self._log.read_text()[-2000:]}")
 
 
-def _settings(folder: Path, servers: str, topics: tuple[str, str]) -> dict:
+def _settings(
+    folder: Path, servers: str, topics: tuple[str, str], state: dict[str, object]
+) -> dict:
     return {
         "name": "bench",
         "kafka": {"bootstrap_servers": servers},
@@ -79,5 +83,5 @@ def _settings(folder: Path, servers: str, topics: tuple[str, str]) -> dict:
         "dead_letter": {"topic": f"{topics[0]}.dead"},
         "internal": {"topic": f"{topics[0]}.internal"},
         "pipeline": {"checkpoint": str(folder / "checkpoint")},
-        "state": {"delta": {"path": str(folder / "state")}},
+        "state": state,
     }

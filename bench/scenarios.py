@@ -22,6 +22,7 @@ class Bench:
 
     broker: LocalKafka
     folder: Path
+    mongo: str | None = None  # the URI of the MongoDB that keeps the state; None: Delta tables
 
     def steady(self, name: str, seconds: int = 40, rate: int = 1000, pending: int = 0) -> dict:
         """Serve ``rate`` a second, due 10 to 30 s ahead, with ``pending`` others far ahead."""
@@ -79,9 +80,12 @@ class Bench:
         return {"core_share": used / (time.monotonic() - begun)}
 
     def _job(self, name: str) -> tuple[tuple[str, str], Job]:
+        name = f"{name}-mongo" if self.mongo else name
         topics = (f"{name}.in", f"{name}.out")
         self.broker.create_topics(topics, partitions=4, config=_APPEND_TIME)
-        return topics, Job(self.folder / name, self.broker.bootstrap_servers, topics)
+        folder = self.folder / name
+        state = state_settings(name, folder, self.mongo)
+        return topics, Job(folder, self.broker.bootstrap_servers, topics, state)
 
     def _preload(self, job: Job, topics: tuple[str, str], count: int) -> float:
         begun = time.monotonic()
@@ -99,6 +103,13 @@ class Bench:
     def _plan(self, topics: tuple[str, str]) -> dict:
         servers = self.broker.bootstrap_servers
         return {"servers": servers, "input": topics[0], "output": topics[1]}
+
+
+def state_settings(name: str, folder: Path, mongo: str | None) -> dict[str, object]:
+    """Return the settings of a state of its own, in a database or in tables."""
+    if mongo is None:
+        return {"delta": {"path": str(folder / "state")}}
+    return {"kind": "mongo", "mongo": {"uri": mongo, "database": f"bench-{name}"}}
 
 
 _APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}

@@ -9,9 +9,15 @@ from state.claims import may_claim
 from state.columns import reshape
 from state.lines import claim_lines
 from state.mongo.changes import Moment, claimed_fields
-from state.mongo.documents import coordinates_in, newest_in, rows_of
+from state.mongo.documents import (
+    coordinates_in,
+    newest_in,
+    rows_of,
+    version_id,
+    version_in,
+)
 from state.mongo.due import due_rows
-from state.mongo.journal import Statement, write_fields
+from state.mongo.journal import Change, change
 from state.mongo.layout import SCHEDULES, Db, Document
 from state.mongo.scene import Scene
 from state.row import KIND, ROW, Status
@@ -29,11 +35,12 @@ class Claimed:
     spoken_of: list[tuple[Document, Version]] = field(default_factory=list)
     found: list[Document] = field(default_factory=list)
 
-    def statements(self, moment: Moment) -> Iterator[Statement]:
+    def changes(self, moment: Moment) -> Iterator[Change]:
         """Return what is to be written of the rows that were found."""
         values = claimed_fields(self.batch, self.now)
         for document in self.found:
-            yield write_fields(SCHEDULES, document["_id"], values, (), moment.seq)
+            at = version_id(version_in(document)[:3])
+            yield change(SCHEDULES, document["_id"], at, values, (), moment.seq)
 
     def documents(self) -> Iterator[tuple[Document, Version]]:
         """Return all of them as claimed, each with the newest command of its key."""

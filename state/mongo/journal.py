@@ -1,101 +1,107 @@
 """Writes a commit down before it is made, so that it can be finished by whoever comes next.
 
 A commit changes many documents, and MongoDB changes them one by one. So what it changes is written
-to the journal first, as the very statements the server is to carry out; then one document, meta,
-is changed, which commits all of it; then the statements are carried out. Each is guarded by the
-number of the commit: carried out again, or by somebody who is late, it changes nothing.
+to the journal first; then one document, meta, is changed, which commits all of it; then the changes
+are carried out (state.mongo.sending). Each is guarded by the number of the commit: carried out
+again, or by somebody who is late, it changes nothing.
 """
 
-import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import bson
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
-from pymongo.errors import BulkWriteError, OperationFailure, WTimeoutError
+from pymongo.errors import DuplicateKeyError
 
-from state.crashpoint import Point, reach
 from state.mongo.layout import JOURNAL, SEQ, Db, Document
 
-_STALE = 11000  # the document is there and not older: the insert half of an upsert hits its _id
 _CHUNK_BYTES = 8 * 1024 * 1024
 _RAW: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
 
-log = logging.getLogger(__name__)
+
+class Way(StrEnum):
+    """How a document is changed."""
+
+    INSERT = "insert"  # it is not there yet
+    REPLACE = "replace"  # it takes the place of an older one
+    CHANGE = "change"  # some of its fields are set, others removed
 
 
-class Statement(NamedTuple):
-    """One update of one document, encoded as the server takes it."""
+class Change(NamedTuple):
+    """What is to become of one document.
 
+    ``item`` is the whole document, or, for a change of fields: its _id, the version it is ``at``,
+    and what is ``set``.
+    """
+
+    way: Way
     collection: str
-    body: bytes
+    item: RawBSONDocument
+    gone: tuple[str, ...] = ()
 
 
 class Chunk(NamedTuple):
-    """Statements for one collection that the server is sent together."""
+    """Changes of the same kind that the server is sent together."""
 
+    seq: int
+    way: Way
     collection: str
-    updates: Sequence[RawBSONDocument]
+    gone: Sequence[str]
+    items: Sequence[RawBSONDocument]
 
 
-Send = Callable[[Sequence[Chunk]], int]
+def insert(collection: str, document: Document, seq: int) -> Change:
+    """Return the change that adds a document."""
+    return Change(Way.INSERT, collection, _raw(document | {SEQ: seq}))
 
 
-def write_whole(collection: str, document: Document, seq: int) -> Statement:
-    """Return the statement that puts a document in the place of an older one, or of none."""
-    body = {
-        "q": {"_id": document["_id"], SEQ: {"$lt": seq}},
-        "u": document | {SEQ: seq},
-        "upsert": True,
-    }
-    return Statement(collection, bson.encode(body))
+def replace(collection: str, document: Document, seq: int) -> Change:
+    """Return the change that puts a document in the place of an older one, or of none."""
+    return Change(Way.REPLACE, collection, _raw(document | {SEQ: seq}))
 
 
-def write_fields(
-    collection: str, id_: Any, values: Document, gone: Iterable[str], seq: int
-) -> Statement:
-    """Return the statement that sets some fields of a document and removes others."""
-    change: Document = {"$set": values | {SEQ: seq}}
-    removed = {name: "" for name in gone}
-    if removed:
-        change["$unset"] = removed
-    return Statement(collection, bson.encode({"q": {"_id": id_, SEQ: {"$lt": seq}}, "u": change}))
+def change(
+    collection: str, id_: Any, at: str, values: Document, gone: Iterable[str], seq: int
+) -> Change:
+    """Return the change that sets some fields of the document of version ``at``."""
+    item = _raw({"_id": id_, "at": at, "set": values | {SEQ: seq}})
+    return Change(Way.CHANGE, collection, item, tuple(sorted(gone)))
 
 
-def chunks(statements: Iterable[Statement], most: int) -> Iterator[Chunk]:
-    """Divide statements so that each part fits one message and one document of the journal."""
-    waiting: dict[str, tuple[list[RawBSONDocument], int]] = {}
-    for collection, body in statements:
-        held, size = waiting.get(collection, ([], 0))
-        if held and (size + len(body) > _CHUNK_BYTES or len(held) >= most):
-            yield Chunk(collection, held)
+def chunks(changes: Iterable[Change], seq: int, most: int) -> Iterator[Chunk]:
+    """Divide changes so that each part fits one message and one document of the journal."""
+    waiting: dict[tuple[Way, str, tuple[str, ...]], tuple[list[RawBSONDocument], int]] = {}
+    for way, collection, item, gone in changes:
+        held, size = waiting.get((way, collection, gone), ([], 0))
+        length = len(item.raw)
+        if held and (size + length > _CHUNK_BYTES or len(held) >= most):
+            yield Chunk(seq, way, collection, gone, held)
             held, size = [], 0
-        held.append(RawBSONDocument(body))
-        waiting[collection] = (held, size + len(body))
-    for collection, (held, _) in waiting.items():
-        yield Chunk(collection, held)
+        held.append(item)
+        waiting[way, collection, gone] = (held, size + length)
+    for (way, collection, gone), (held, _) in waiting.items():
+        yield Chunk(seq, way, collection, gone, held)
 
 
-def write_journal(db: Db, seq: int, token: str, parts: Sequence[Chunk]) -> None:
+def write_journal(db: Db, token: str, parts: Sequence[Chunk]) -> None:
     """Write down what a commit is to change; ``token`` names this attempt and no other."""
-    documents = [
-        {"_id": f"{token}/{n}", SEQ: seq, "token": token, "n": n, **chunk._asdict()}
-        for n, chunk in enumerate(parts)
-    ]
-    for document in documents:  # one by one: together they may be larger than a message
-        try:
-            db[JOURNAL].insert_many([document], ordered=False)
-        except BulkWriteError as error:
-            if _worst(error.details) != _STALE:
-                raise
-            # Written by the first try of this very attempt, whose answer was lost.
+    for n, chunk in enumerate(parts):  # one by one: together they may be larger than a message
+        document = {"_id": f"{token}/{n}", "token": token, "n": n, **chunk._asdict()}
+        # It is there if the answer to the first try of this very attempt was lost.
+        with contextlib.suppress(DuplicateKeyError):
+            db[JOURNAL].insert_one(document)
 
 
 def read_journal(db: Db, token: str) -> list[Chunk]:
     """Return what the commit that ``token`` names was to change."""
     found = db.get_collection(JOURNAL, codec_options=_RAW).find({"token": token}).sort("n", 1)
-    return [Chunk(str(d["collection"]), list(d["updates"])) for d in found]
+    return [
+        Chunk(int(d[SEQ]), Way(d["way"]), d["collection"], list(d["gone"]), list(d["items"]))
+        for d in found
+    ]
 
 
 def forget_before(db: Db, seq: int) -> None:
@@ -103,40 +109,5 @@ def forget_before(db: Db, seq: int) -> None:
     db[JOURNAL].delete_many({SEQ: {"$lt": seq}})
 
 
-def carry_out(db: Db, parts: Sequence[Chunk]) -> int:
-    """Have the server make the changes; return how many it had made already."""
-    stale = 0
-    for chunk in parts:
-        stale += send(db, chunk)
-        reach(Point.DURING_APPLY)
-    return stale
-
-
-def send(db: Db, chunk: Chunk) -> int:
-    """Have the server carry out one chunk; return how many statements came too late."""
-    answer = db.command(
-        {
-            "update": chunk.collection,
-            "updates": list(chunk.updates),
-            "ordered": False,
-            "writeConcern": db.write_concern.document,
-        }
-    )
-    if "writeConcernError" in answer:
-        concern = answer["writeConcernError"]
-        raise WTimeoutError(concern.get("errmsg", "the write is not safe yet"), concern.get("code"))
-    if answer.get("writeErrors") and (worst := _worst(answer)) != _STALE:
-        raise OperationFailure(_message(answer), worst)
-    stale = len(answer.get("writeErrors", ()))
-    unmatched = len(chunk.updates) - int(answer.get("n", 0)) - stale
-    return stale + unmatched
-
-
-def _worst(answer: Any) -> int:
-    codes = {int(error["code"]) for error in answer.get("writeErrors", ())}
-    return next(iter(codes - {_STALE}), _STALE)
-
-
-def _message(answer: Any) -> str:
-    errors = [e for e in answer["writeErrors"] if e["code"] != _STALE]
-    return str(errors[0].get("errmsg", "a write was refused"))
+def _raw(document: Document) -> RawBSONDocument:
+    return RawBSONDocument(bson.encode(document))

@@ -40,6 +40,7 @@ LAST_CLAIM = "last_claim"  # the batch that last claimed the row; stays when it 
 CLAIMED_AT = "claimed_at"
 CLOSED_AT = "closed_at"  # set on what may be purged one day
 MOVED = "moved"  # a version that went back to ``schedules``; to be purged
+RETURNED = "returned"  # ... and the schedule it became
 
 DUE_INDEX = "pending by lane and due"
 _CLAIM_INDEX = "by claim"

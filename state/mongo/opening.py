@@ -7,11 +7,12 @@ from state.errors import StateError
 from state.made import Made
 from state.mongo.gather import read_meta
 from state.mongo.inspector import MongoInspector
-from state.mongo.journal import Chunk, Send, carry_out
+from state.mongo.journal import Chunk
 from state.mongo.layout import META, create
 from state.mongo.meta import META_ID
 from state.mongo.reach import Reach
 from state.mongo.receive import MongoTarget
+from state.mongo.sending import Send, carry_out
 from state.mongo.store import MongoStore
 from state.mongo.transfer import MongoSource
 from state.settings import StateSettings

@@ -20,8 +20,17 @@ from state.mongo.documents import (
     version_in,
     without,
 )
-from state.mongo.journal import Statement, write_fields, write_whole
-from state.mongo.layout import CLOSED_AT, MOVED, NEWEST, SCHEDULES, SEQ, VERSIONS, Document
+from state.mongo.journal import Change, change, insert, replace
+from state.mongo.layout import (
+    CLOSED_AT,
+    MOVED,
+    NEWEST,
+    RETURNED,
+    SCHEDULES,
+    SEQ,
+    VERSIONS,
+    Document,
+)
 from state.mongo.outstanding import Claim, Outstanding
 from state.resolve import Coordinates, Counts, Known, Line, may_act, resolve
 from state.row import (
@@ -175,8 +184,8 @@ class Scene:
         """Return the document of a version as this commit leaves it."""
         return {"_id": identity, **self._content(known)}
 
-    def statements(self) -> Iterator[Statement]:
-        """Return what is to be written, one statement a document."""
+    def changes(self) -> Iterator[Change]:
+        """Return what is to be written, one change a document."""
         for identity in self._lines:
             yield from self._of_key(identity, self.known[identity])
 
@@ -205,18 +214,20 @@ class Scene:
         assert newest is not None  # noqa: S101
         return newest
 
-    def _of_key(self, identity: bytes, versions: dict[Coordinates, Known]) -> Iterator[Statement]:
+    def _of_key(self, identity: bytes, versions: dict[Coordinates, Known]) -> Iterator[Change]:
         document, command = self._documents.get(identity), self._commands.get(identity)
         made = command.makes if command else None
         before = coordinates_in(document) if document else None
         heard = {NEWEST: list(command.version)} if command and not command.late else {}
+        write = insert if document is None else replace
         if made is not None:
-            yield self._whole(SCHEDULES, {"_id": identity, **heard}, versions[made])
-            if before is not None:
-                yield self._whole(VERSIONS, _displaced(identity, before), versions[before])
+            schedule = {"_id": identity, **heard, **self._content(versions[made])}
+            yield write(SCHEDULES, schedule, self.moment.seq)
+            if document is not None and before is not None:
+                yield self._displace(identity, versions[before], RETURNED in document)
         elif heard and before is None:
             only = {"_id": identity, **heard, CLOSED_AT: self.moment.now}
-            yield write_whole(SCHEDULES, only, self.moment.seq)
+            yield write(SCHEDULES, only, self.moment.seq)
         elif heard and before is not None:
             yield self._changed(identity, versions[before], heard)
         for coordinates, known in versions.items():
@@ -225,43 +236,46 @@ class Scene:
             if known.seq == self.moment.seq:
                 yield from self._of_version(identity, known)
 
-    def _of_version(self, identity: bytes, known: Known) -> Iterator[Statement]:
+    def _of_version(self, identity: bytes, known: Known) -> Iterator[Change]:
         home = self._homes.get(known.coordinates)
         if home is None:  # a put that came too late
-            yield self._whole(VERSIONS, _displaced(identity, known.coordinates), known)
+            yield self._displace(identity, known, returned=False)
         elif home.collection == VERSIONS and known.status in LIVE:
             # Whatever displaced it is gone for good: it is the key's only version again.
             assert home.document is not None  # noqa: S101
-            newest = {"_id": identity, NEWEST: list(version_in(home.document))}
-            yield self._whole(SCHEDULES, newest, known)
+            newest = {NEWEST: list(version_in(home.document)), RETURNED: True}
+            schedule = {"_id": identity, **newest, **self._content(known)}
+            yield replace(SCHEDULES, schedule, self.moment.seq)
             gone = {MOVED: True, STATUS: Status.REPLACED.value, CLOSED_AT: 0}
             id_ = version_id(known.coordinates)
-            yield write_fields(VERSIONS, id_, gone, (), self.moment.seq)
+            yield change(VERSIONS, id_, id_, gone, (), self.moment.seq)
         else:
             yield self._changed(identity, known, {})
 
-    def _changed(self, identity: bytes, known: Known, more: Document) -> Statement:
+    def _changed(self, identity: bytes, known: Known, more: Document) -> Change:
         home, seq = self._homes[known.coordinates], self.moment.seq
         displaced = home.collection == VERSIONS
         if home.document is not None and CLOSED_AT in home.document:
             # It may be purged at any time: what is written must stand alone.
-            newest = home.document.get(NEWEST)
-            base = _displaced(identity, known.coordinates) if displaced else {"_id": identity}
-            base |= {} if newest is None else {NEWEST: newest}
-            return self._whole(home.collection, base | more, known)
+            kept = {n: home.document[n] for n in ("_id", IDENTITY, NEWEST) if n in home.document}
+            return replace(home.collection, kept | more | self._content(known), seq)
         values, gone = fields_changed(known, self._outcome(known), self.moment)
-        id_ = version_id(known.coordinates) if displaced else identity
-        return write_fields(home.collection, id_, values | more, gone, seq)
+        at = version_id(known.coordinates)
+        id_ = at if displaced else identity
+        return change(home.collection, id_, at, values | more, gone, seq)
 
-    def _whole(self, collection: str, base: Document, known: Known) -> Statement:
-        return write_whole(collection, base | self._content(known), self.moment.seq)
+    def _displace(self, identity: bytes, known: Known, returned: bool) -> Change:
+        """Write a version to where displaced ones are kept; it may have been there before."""
+        write = replace if returned else insert
+        names = {"_id": version_id(known.coordinates), IDENTITY: identity}
+        return write(VERSIONS, names | self._content(known), self.moment.seq)
 
     def _content(self, known: Known) -> Document:
         home = self._homes.get(known.coordinates)
         if home is None:
             return content(self._contents[known.content], known, None, self.moment)
         assert home.document is not None  # noqa: S101
-        base = without(home.document, ("_id", IDENTITY, NEWEST, SEQ))
+        base = without(home.document, ("_id", IDENTITY, NEWEST, RETURNED, SEQ))
         if known.seq != self.moment.seq:
             return base | closing(known)
         return content(base, known, self._outcome(known), self.moment)
@@ -293,10 +307,6 @@ class Scene:
             changed_at=self.moment.now,
             ref=ref,
         )
-
-
-def _displaced(identity: bytes, coordinates: Coordinates) -> Document:
-    return {"_id": version_id(coordinates), IDENTITY: identity}
 
 
 def _known(document: Document, coordinates: Coordinates) -> Known:

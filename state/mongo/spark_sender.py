@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 from bson.raw_bson import RawBSONDocument
 
-from state.mongo.journal import Chunk, carry_out
+from state.mongo.journal import Chunk
 from state.mongo.reach import Reach
+from state.mongo.sending import carry_out
 from state.settings import MongoSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Plain = tuple[str, list[bytes]]
 
 
 class SparkSender:
@@ -27,14 +26,14 @@ class SparkSender:
         if not parts:
             return 0
         settings = self._settings
-        plain = [(name, [bytes(update.raw) for update in updates]) for name, updates in parts]
+        plain = [(chunk._replace(items=()), [bytes(i.raw) for i in chunk.items]) for chunk in parts]
         rdd = self._spark.sparkContext.parallelize(plain, len(plain))
         return int(rdd.map(lambda chunk: _send(settings, chunk)).sum())
 
 
-def _send(settings: MongoSettings, plain: Plain) -> int:
-    collection, updates = plain
-    chunk = Chunk(collection, [RawBSONDocument(update) for update in updates])
+def _send(settings: MongoSettings, plain: tuple[Chunk, list[bytes]]) -> int:
+    empty, items = plain
+    chunk = empty._replace(items=[RawBSONDocument(item) for item in items])
     reach = Reach(settings)
     try:
         return reach.surely(lambda: carry_out(reach.db, [chunk]))

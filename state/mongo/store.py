@@ -21,19 +21,13 @@ from state.mongo.changes import Moment
 from state.mongo.claiming import Claimed, claim
 from state.mongo.due import least_due
 from state.mongo.gather import Mind, claimed_rows, claims_made, gather, read_meta, recall
-from state.mongo.journal import (
-    Chunk,
-    Send,
-    chunks,
-    forget_before,
-    read_journal,
-    write_journal,
-)
+from state.mongo.journal import Chunk, chunks, forget_before, read_journal, write_journal
 from state.mongo.layout import LANE, LAST_CLAIM, META, SCHEDULES, Document
 from state.mongo.meta import META_ID, Meta
 from state.mongo.purge import Purge
 from state.mongo.reach import Reach
 from state.mongo.scene import Scene
+from state.mongo.sending import Send
 from state.outcomes import one_per_version, overtaken, without_known_attempts
 from state.row import CLAIM, COMMANDS, HASH, LIVE, ROW, SOURCE_OFFSET, STATUS
 from state.settings import StateSettings
@@ -184,7 +178,7 @@ class MongoStore(TakesTurns):
             return ROW.empty_table()
         self._mind = None
         after = plan.meta
-        self._reach.surely(lambda: write_journal(self._db, after.seq, after.token, plan.parts))
+        self._reach.surely(lambda: write_journal(self._db, after.token, plan.parts))
         reach(Point.DURING_COMMIT)
         self._set_meta(mind.meta, after)
         self._reach.surely(lambda: self._send(plan.parts))
@@ -215,8 +209,8 @@ class MongoStore(TakesTurns):
             taken=taken.as_dict(),
             counts=scene.counts,
         )
-        statements = [*scene.statements(), *claimed.statements(moment)]
-        parts = list(chunks(statements, self._settings.mongo.batch_rows))
+        changes = [*scene.changes(), *claimed.changes(moment)]
+        parts = list(chunks(changes, moment.seq, self._settings.mongo.batch_rows))
         return Plan(after, parts, scene, claimed, claims)
 
     def _set_meta(self, before: Meta, after: Meta) -> None:

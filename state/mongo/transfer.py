@@ -15,7 +15,7 @@ from state.copying import LAST_CLAIM as LAST_CLAIM_COLUMN
 from state.lines import SEQ as SEQ_COLUMN
 from state.mongo.documents import newest_in, rows_of
 from state.mongo.gather import claims_made, read_meta, recall
-from state.mongo.journal import carry_out, read_journal
+from state.mongo.journal import read_journal
 from state.mongo.last_commit import SHOWN, is_shown
 from state.mongo.layout import (
     CLAIMED_AT,
@@ -30,6 +30,7 @@ from state.mongo.layout import (
 )
 from state.mongo.meta import Meta
 from state.mongo.reach import Reach
+from state.mongo.sending import carry_out
 from state.row import KIND, PAYLOAD, STATUS, Kind
 
 _REMEMBERED = 100_000  # commands of closed keys; a store in Delta tables forgets them sooner

@@ -7,7 +7,7 @@ from conformance import Conformance
 from pymongo import MongoClient
 from subject import Subject
 
-import state.mongo.journal
+import state.mongo.sending
 import state.mongo.store
 from build import at, names, outcome, put, receipt, settled, tick
 from state.claims import Room
@@ -15,6 +15,7 @@ from state.crashpoint import Point
 from state.errors import StateError
 from state.memory import MemoryStore
 from state.mongo.due import due_rows, least_due
+from state.mongo.journal import read_journal
 from state.open import open_inspector, open_store
 from state.settings import DAY, MongoSettings, StateSettings
 
@@ -72,7 +73,7 @@ def kill_at(monkeypatch, wanted, times=1):
             raise Killed
 
     monkeypatch.setattr(state.mongo.store, "reach", perhaps)
-    monkeypatch.setattr(state.mongo.journal, "reach", perhaps)
+    monkeypatch.setattr(state.mongo.sending, "reach", perhaps)
 
 
 def many(count, first=0, due=5.0):
@@ -142,8 +143,8 @@ def test_the_changes_of_a_commit_sent_again_change_nothing_and_are_counted(opene
     first = db["journal"].find_one({"seq": 1})["token"]
     store.settle(settled(outcome(b"0", 0, "done", **receipt())), at(9))
     before = list(db["schedules"].find())
-    parts = state.mongo.journal.read_journal(db, first)
-    assert state.mongo.journal.carry_out(db, parts) == 5
+    parts = read_journal(db, first)
+    assert state.mongo.sending.carry_out(db, parts) == 5
     assert list(db["schedules"].find()) == before
 
 

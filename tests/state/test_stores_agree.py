@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 from pymongo import MongoClient
 
-import state.mongo.journal
+import state.mongo.sending
 import state.mongo.store
 from build import at, cancel, outcome, put, receipt, settled, tick
 from state.crashpoint import Point
@@ -197,7 +197,7 @@ class InMongo(Stores):
         if store is self.memory or self.crash_at is None:
             return store.commit(said)
         with pytest.MonkeyPatch.context() as patch:
-            for module in (state.mongo.store, state.mongo.journal):
+            for module in (state.mongo.store, state.mongo.sending):
                 patch.setattr(module, "reach", self._crash)
             try:
                 return store.commit(said)
