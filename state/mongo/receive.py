@@ -8,17 +8,23 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
-from pymongo import ReplaceOne, UpdateOne
-from pymongo.errors import DocumentTooLarge
+from pymongo import InsertOne, ReplaceOne, UpdateOne
+from pymongo.errors import BulkWriteError, DocumentTooLarge
 
 from state.copying import CLAIMED_AT, LAST_CLAIM, Heard, Part, Standing
 from state.crashpoint import CopyPoint, reach
 from state.errors import StateError
 from state.lines import SEQ
-from state.mongo.documents import contents_of, coordinates_in, version_id, version_in, without
+from state.mongo.documents import (
+    contents_of,
+    coordinates_in,
+    newest_in,
+    version_id,
+    version_in,
+    without,
+)
 from state.mongo.gather import by_id
 from state.mongo.layout import (
     CLOSED_AT,
@@ -36,7 +42,7 @@ from state.mongo.transfer import by_status
 from state.row import CHANGED_AT, IDENTITY, LIVE, STATUS, Status
 from state.version import is_newer
 
-Write = ReplaceOne[Document] | UpdateOne
+Write = InsertOne[Document] | ReplaceOne[Document] | UpdateOne
 _ONE_LANE = 1  # the job divides the rows anew when it has more
 _SLICE = 5_000
 
@@ -130,29 +136,34 @@ class MongoTarget:
         versions: defaultdict[bytes, list[Document]] = defaultdict(list)
         for identity, document in _documents(rows):
             versions[identity].append(document)
-        for head in by_id(self._db, SCHEDULES, versions):
-            versions[head["_id"]].insert(0, without(head, ("_id", NEWEST)))
-        heads: list[Write] = []
+        there = {head["_id"]: head for head in by_id(self._db, SCHEDULES, versions)}
+        for identity, head in there.items():
+            versions[identity].insert(0, without(head, ("_id", NEWEST)))
+        heads: list[Document] = []
         displaced: list[Write] = []
         for identity, of_key in versions.items():
             apart = list({coordinates_in(d): d for d in of_key}.values())
             head = _head(identity, apart)
-            named = {"_id": identity, NEWEST: list(version_in(head))}
-            heads.append(ReplaceOne({"_id": identity}, named | head, upsert=True))
+            heads.append({"_id": identity, NEWEST: list(version_in(head))} | head)
             displaced += [_displaced(identity, d) for d in apart if d is not head]
         self._send(VERSIONS, displaced)
-        self._send(SCHEDULES, heads)
+        self._send(SCHEDULES, [_put(d) for d in heads if d["_id"] in there])
+        new = [d for d in heads if d["_id"] not in there]
+        try:
+            self._send(SCHEDULES, [InsertOne(d) for d in new])  # several times as quick
+        except BulkWriteError:  # some were written by a first try whose answer was lost
+            self._send(SCHEDULES, [_put(d) for d in new])
 
     def _hear(self, heard: Sequence[Heard], seq: int) -> None:
-        there = {
-            d["_id"] for d in by_id(self._db, SCHEDULES, [h.identity for h in heard], {"_id": 1})
-        }
+        named = by_id(self._db, SCHEDULES, [h.identity for h in heard], {NEWEST: 1})
+        known = {document["_id"]: newest_in(document) for document in named}
         writes: list[Write] = []
         for identity, version, at in heard:
             newest: Document = {NEWEST: list(version)}
-            if identity not in there:
+            if identity not in known:  # nothing is left of the key but its cancel
                 newest |= {CLOSED_AT: at, SEQ: seq}
-            writes.append(UpdateOne({"_id": identity}, {"$set": newest}, upsert=True))
+            if known.get(identity) != version:
+                writes.append(UpdateOne({"_id": identity}, {"$set": newest}, upsert=True))
         self._send(SCHEDULES, writes)
 
     def _send(self, name: str, writes: Sequence[Write]) -> None:
@@ -202,5 +213,9 @@ def _head(identity: bytes, versions: Sequence[Document]) -> Document:
 def _displaced(identity: bytes, document: Document) -> Write:
     coordinates = coordinates_in(document)
     assert coordinates is not None  # noqa: S101
-    named: dict[str, Any] = {"_id": version_id(coordinates), IDENTITY: identity}
-    return ReplaceOne({"_id": named["_id"]}, named | without(document, (LANE,)), upsert=True)
+    named: Document = {"_id": version_id(coordinates), IDENTITY: identity}
+    return _put(named | without(document, (LANE,)))
+
+
+def _put(document: Document) -> Write:
+    return ReplaceOne({"_id": document["_id"]}, document, upsert=True)

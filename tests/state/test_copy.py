@@ -310,7 +310,7 @@ def sides(request, delta, mongo_state):
     return there, here
 
 
-@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("count", [1, 7])  # at the beginning; among closed rows
 def test_a_copy_that_was_killed_goes_on_where_it_was(sides, count):
     there, here = sides
     copy_apart(there, here, f"{CopyPoint.DURING_COPY}:{count}")
@@ -318,7 +318,8 @@ def test_a_copy_that_was_killed_goes_on_where_it_was(sides, count):
         with pytest.raises(StateError, match=r"is not finished; run `duestream state copy` again"):
             open_it(here)
     lines = copy_apart(there, here)
-    assert lines[0].split()[0] == str(10 * (count - 1))
+    there_already = {1: ("0",), 7: ("60", "55")}[count]  # a part ends with its collection
+    assert lines[0].split()[0] in there_already
     assert told(here) == told(there)
 
 
