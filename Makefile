@@ -40,8 +40,8 @@ test: lint machine ## lint, types, imports, then all tests
 	$(SAY) "pytest ..."
 	@$(BIN)/python -m pytest -q
 
-torture: machine ## kill job and broker at random for five minutes, and count what is lost
-	@$(BIN)/python -m tests.torture
+torture: machine ## kill job and servers at random for five minutes, count what is lost; STORE=mongo
+	@$(BIN)/python -m tests.torture --store $(STORE)
 
 lint: $(STAMP) ## check style, types and who may import whom
 	$(SAY) "ruff ..."

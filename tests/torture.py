@@ -1,7 +1,8 @@
-"""Kills the job and the broker at random under a load of schedules, replacements and cancels.
+"""Kills job, broker and database at random under a load of schedules, replacements and cancels.
 
-``python -m tests.torture --minutes 5 --seed 7``: the seed gives the same load and the same kills;
-what they hit depends on the machine. Ends with 1 when anything is lost, twice, early or miscounted.
+``python -m tests.torture --minutes 5 --seed 7 --store mongo``: the seed gives the same load and the
+same kills; what they hit depends on the machine. Ends with 1 when anything is lost, twice, early or
+miscounted.
 """
 
 import argparse
@@ -9,14 +10,18 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from pipeline.client import Client
 from pipeline.local_kafka import LocalKafka
+from pipeline.local_mongo import LocalMongo
 from tests.acceptance.book import Book, Findings
-from tests.acceptance.lives import LANES, Lives, in_delta, wait_for
+from tests.acceptance.lives import LANES, Lives, in_delta, in_mongo, wait_for
 from tests.reading import read_committed
 
 SOURCE, OUT = "torture-in", "torture-out"
@@ -26,15 +31,27 @@ _DRAIN = 600.0
 _FAULTS = ("lost", "twice", "early", "unwanted", "unknown", "disordered", "miscounted")
 
 
-class Torture:
-    """One broker, one state, and whoever kills them."""
+class Server(Protocol):
+    """What is killed and started again, with its data."""
 
-    def __init__(self, kafka: LocalKafka, lives: Lives, book: Book, chance: random.Random) -> None:
-        self._kafka = kafka
+    def kill(self) -> None:
+        """End it as a crash does."""
+
+    def start(self) -> object:
+        """Start it again, at the same address."""
+
+
+class Torture:
+    """The servers, one state, and whoever kills them."""
+
+    def __init__(
+        self, servers: Mapping[str, Server], lives: Lives, book: Book, chance: random.Random
+    ) -> None:
+        self._servers = servers
         self._lives = lives
         self.book = book
         self._chance = chance
-        self.kills = {"job": 0, "broker": 0}
+        self.kills = {"job": 0} | dict.fromkeys(servers, 0)
         self.ended: list[str] = []  # what lives that ended by themselves said last
         self._keys = 0
         self._span = 0.0
@@ -43,12 +60,13 @@ class Torture:
     def run(self, seconds: float) -> None:
         """Load and kill for a while, then let everything come to its end."""
         end = time.monotonic() + seconds
-        broker = self._timer(35, 70, self._kill_broker)
+        killers = [self._timer(35, 70, partial(self._kill, name)) for name in self._servers]
         look = self._timer(_LOOK_EVERY, _LOOK_EVERY, self._look)
         self._begin()
         while time.monotonic() < end:
             self._command()
-            broker()
+            for perhaps_kill in killers:
+                perhaps_kill()
             look()
             self._perhaps_kill_job()
             self._live_on()
@@ -93,15 +111,15 @@ class Torture:
             say(f"the job is killed {'while it runs' if self._is_running() else 'at its start'}")
             self._begin()
 
-    def _kill_broker(self) -> None:
-        self._kafka.kill()
-        self.kills["broker"] += 1
-        say("the broker is killed")
+    def _kill(self, name: str) -> None:
+        self._servers[name].kill()
+        self.kills[name] += 1
+        say(f"the {name} is killed")
         up_again = time.monotonic() + self._chance.uniform(0, 8)
         while time.monotonic() < up_again:
             self._command()
             time.sleep(_STEP)
-        self._kafka.start()
+        self._servers[name].start()
 
     def _live_on(self) -> None:
         """Start the job again when it has ended by itself, as it may without a broker."""
@@ -127,19 +145,36 @@ def main() -> int:
     wanted = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
     wanted.add_argument("--minutes", type=float, default=5.0)
     wanted.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    wanted.add_argument("--store", choices=["delta", "mongo"], default="delta")
     given = wanted.parse_args()
-    say(f"seed {given.seed}, {given.minutes:g} minutes")
-    with tempfile.TemporaryDirectory(prefix="duestream-torture-") as folder, LocalKafka() as kafka:
-        return _torture(Path(folder), kafka, given.minutes * 60, random.Random(given.seed))
+    say(f"seed {given.seed}, {given.minutes:g} minutes, state in {given.store}")
+    chance = random.Random(given.seed)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="duestream-torture-")))
+        kafka = stack.enter_context(LocalKafka())
+        if given.store == "delta":
+            state = in_delta(folder, fold_rows=200)
+            return _torture(folder, kafka, {}, state, given.minutes * 60, chance)
+        mongo = stack.enter_context(LocalMongo())
+        state = in_mongo(mongo.uri, "torture", timeout="3s")
+        return _torture(folder, kafka, {"database": mongo}, state, given.minutes * 60, chance)
 
 
-def _torture(folder: Path, kafka: LocalKafka, seconds: float, chance: random.Random) -> int:
+def _torture(
+    folder: Path,
+    kafka: LocalKafka,
+    others: Mapping[str, Server],
+    state: Mapping[str, object],
+    seconds: float,
+    chance: random.Random,
+) -> int:
     servers = kafka.bootstrap_servers
     kafka.create_topics([SOURCE, OUT], 2, {"message.timestamp.type": "LogAppendTime"})
-    lives = Lives(folder, servers, (SOURCE, OUT), in_delta(folder, fold_rows=200))
+    lives = Lives(folder, servers, (SOURCE, OUT), state)
     options = {"log_level": 0}
     with Client(servers, topic=SOURCE, options=options, timeout=timedelta(minutes=5)) as client:
-        torture = Torture(kafka, lives, Book(client, OUT, chance), chance)
+        killed = {"broker": kafka, **others}
+        torture = Torture(killed, lives, Book(client, OUT, chance), chance)
         try:
             torture.run(seconds)
             code = lives.stop()
@@ -154,8 +189,7 @@ def _summary(torture: Torture, findings: Findings, code: int) -> None:
     lines = {
         "scheduled": len(torture.book.versions),
         "published": findings.published,
-        "kills of the job": torture.kills["job"],
-        "kills of the broker": torture.kills["broker"],
+        **{f"kills of the {name}": count for name, count in torture.kills.items()},
         "ended by itself": len(torture.ended),
         "exit code at the end": code,
         "withdrawn in time": findings.withdrawn,
