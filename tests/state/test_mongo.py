@@ -1,6 +1,7 @@
 """The MongoDB store keeps every promise, on a real server."""
 
 import os
+import uuid
 
 import pytest
 from conformance import Conformance
@@ -10,6 +11,7 @@ from subject import Subject
 import state.mongo.sending
 import state.mongo.store
 from build import at, names, outcome, put, receipt, settled, tick
+from pipeline.local_mongo import LocalMongo
 from state.claims import Room
 from state.crashpoint import Point
 from state.errors import StateError
@@ -55,6 +57,27 @@ class TestMongoStore(Conformance):
 
     @pytest.fixture
     def subject(self, settings):
+        subject = Subject(lambda: open_store(settings), lambda store: open_inspector(settings))
+        yield subject
+        subject.close()
+
+
+class TestOnAnotherEngine(Conformance):
+    """The same on a server that others wrote: nothing may hang on the quirks of one engine."""
+
+    @pytest.fixture(scope="class")
+    def server(self):
+        with LocalMongo(engine="secantus") as server:
+            yield server
+
+    @pytest.fixture
+    def disturb(self, subject):
+        return subject.reopen
+
+    @pytest.fixture
+    def subject(self, server):
+        mongo = MongoSettings(uri=server.uri, database=f"test_{uuid.uuid4().hex[:12]}")
+        settings = StateSettings(kind="mongo", mongo=mongo)
         subject = Subject(lambda: open_store(settings), lambda store: open_inspector(settings))
         yield subject
         subject.close()
