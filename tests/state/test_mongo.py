@@ -62,21 +62,22 @@ class TestMongoStore(Conformance):
         subject.close()
 
 
+@pytest.fixture(scope="module")
+def another_server():
+    with LocalMongo(engine="secantus") as server:
+        yield server
+
+
 class TestOnAnotherEngine(Conformance):
     """The same on a server that others wrote: nothing may hang on the quirks of one engine."""
-
-    @pytest.fixture(scope="class")
-    def server(self):
-        with LocalMongo(engine="secantus") as server:
-            yield server
 
     @pytest.fixture
     def disturb(self, subject):
         return subject.reopen
 
     @pytest.fixture
-    def subject(self, server):
-        mongo = MongoSettings(uri=server.uri, database=f"test_{uuid.uuid4().hex[:12]}")
+    def subject(self, another_server):
+        mongo = MongoSettings(uri=another_server.uri, database=f"test_{uuid.uuid4().hex[:12]}")
         settings = StateSettings(kind="mongo", mongo=mongo)
         subject = Subject(lambda: open_store(settings), lambda store: open_inspector(settings))
         yield subject
