@@ -15,6 +15,7 @@ from state.select import ORDER
 
 _SORT = [(name, ASCENDING) for name in ORDER]
 _FETCH = 5_000
+_LONG_AGO = 0
 
 
 def due_rows(db: Db, until: int, room: Room, besides: int) -> Iterator[Document]:
@@ -32,8 +33,11 @@ def due_rows(db: Db, until: int, room: Room, besides: int) -> Iterator[Document]
 
 
 def least_due(db: Db, lanes: int) -> int | None:
-    """Return the least due of all pending rows, None when there is none."""
+    """Return an instant at or before the least due of all pending rows, None without any."""
     dues = []
+    if lanes == 0:  # not divided yet: whatever is there is found once they are
+        found = db[SCHEDULES].find_one({STATUS: Status.PENDING.value}, {DUE: 1})
+        return None if found is None else _LONG_AGO
     for lane in range(lanes):
         where = {STATUS: Status.PENDING.value, LANE: lane}
         found = db[SCHEDULES].find_one(where, {DUE: 1}, sort=_SORT, hint=DUE_INDEX)

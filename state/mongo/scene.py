@@ -163,7 +163,10 @@ class Scene:
 
     def speaks_of(self, document: Document) -> bool:
         """Tell whether a document of ``schedules`` may not stand any more after this commit."""
-        return document["_id"] in self._commands or coordinates_in(document) in self._homes
+        identity = document["_id"]
+        if identity not in self._lines:
+            return False
+        return identity in self._commands or coordinates_in(document) in self._homes
 
     def pending(self, until: int) -> dict[Coordinates, tuple[bytes, Known]]:
         """Return what is pending now and due by an instant, among what is spoken of."""

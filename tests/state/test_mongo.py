@@ -180,6 +180,24 @@ def test_an_outcome_of_a_displaced_version_does_not_hold_up_the_newer_one(opened
     assert names(store.commit(tick(2, outcomes=ended, until=5))) == [(b"a", 1)]
 
 
+def test_an_outcome_of_a_version_nobody_knows_does_not_hold_up_the_one_that_is_pending(opened):
+    store = opened()
+    store.commit(tick(0, commands=[put(b"a", 0, due=1)]))
+    unknown = [outcome(b"a", 7, "done", **receipt())]
+    assert names(store.commit(tick(1, outcomes=unknown, until=5))) == [(b"a", 0)]
+
+
+def test_rows_whose_division_into_lanes_was_cut_short_are_found(opened, db):
+    store = opened()
+    store.commit(tick(0, commands=many(4), limit=Room((1, 1))))
+    store.close()
+    db["meta"].update_one({}, {"$set": {"lanes": 0}})
+    db["schedules"].update_many({}, {"$set": {"lane": 5}})
+    again = opened()
+    assert again.next_due() <= at(5)
+    assert len(again.commit(tick(1, until=100, limit=Room((9, 9))))) == 4
+
+
 # --- one writer
 
 
