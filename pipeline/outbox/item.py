@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from state import row
 from state.version import Version
 
 FIRE_ID = "duestream-fire-id"  # the header that names a publication
 
+_HEADER = 10  # bytes of a header's length fields
 _OVERHEAD = 100  # bytes of a record batch's header and of a record's length fields
 
 Headers = list[tuple[str, str | bytes | None]]
@@ -26,6 +29,8 @@ class Chunk:
         "identity",
         "key",
         "kind",
+        "largest",
+        "names_partitions",
         "offset",
         "partition",
         "payload",
@@ -45,19 +50,21 @@ class Chunk:
         self.partition: list[int] = claims[row.SOURCE_PARTITION].to_pylist()
         self.offset: list[int] = claims[row.SOURCE_OFFSET].to_pylist()
         self.timestamp: list[int] = claims[row.SOURCE_TIMESTAMP].to_pylist()
-        self.source_key: list[bytes | None] = claims[row.KEY].to_pylist()
+        self.source_key: list[bytes | None] = _list(claims[row.KEY])
         self.kind: list[str] = claims[row.KIND].to_pylist()
         self.topic: list[str] = claims[row.OUTPUT_TOPIC].to_pylist()
-        self.to_partition: list[int | None] = claims[row.OUTPUT_PARTITION].to_pylist()
-        self.key: list[bytes | None] = claims[row.OUTPUT_KEY].to_pylist()
+        self.to_partition: list[int | None] = _list(claims[row.OUTPUT_PARTITION])
+        self.key: list[bytes | None] = _list(claims[row.OUTPUT_KEY])
         self.payload: list[bytes | None] = claims[row.PAYLOAD].to_pylist()
         self.headers = _headers(claims[row.HEADERS])
         self.scheduled: list[int | None] = claims[row.SCHEDULED].to_pylist()
-        self.reason: list[str | None] = claims[row.REASON].to_pylist()
-        self.detail: list[str | None] = claims[row.DETAIL].to_pylist()
-        self.policy: list[str | None] = claims[row.POLICY].to_pylist()
-        self.attempted_at: list[list[int] | None] = claims[row.ATTEMPTED_AT].to_pylist()
+        self.reason: list[str | None] = _list(claims[row.REASON])
+        self.detail: list[str | None] = _list(claims[row.DETAIL])
+        self.policy: list[str | None] = _list(claims[row.POLICY])
+        self.attempted_at: list[list[int] | None] = _list(claims[row.ATTEMPTED_AT])
         self.claim: list[int] = claims[row.CLAIM].to_pylist()
+        self.names_partitions = claims[row.OUTPUT_PARTITION].null_count < claims.num_rows
+        self.largest = _largest(claims)
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +93,7 @@ class Item:
     def size(self) -> int:
         """The bytes of the record, with what Kafka adds to a batch of one."""
         chunk, i = self.chunk, self.index
-        named = sum(len(k) + len(v or b"") + 10 for k, v in chunk.headers[i] or ())
+        named = sum(len(k) + len(v or b"") + _HEADER for k, v in chunk.headers[i] or ())
         return len(chunk.payload[i] or b"") + len(chunk.key[i] or b"") + named + _OVERHEAD
 
     @property
@@ -120,6 +127,25 @@ def items_by_lane(claims: pa.Table, lanes: int) -> Iterator[tuple[int, Item]]:
     hashes: list[int] = claims[row.HASH].to_pylist()
     for index, (due, number) in enumerate(zip(dues, hashes, strict=True)):
         yield number % lanes, Item(due, chunk, index)
+
+
+def _list(column: pa.ChunkedArray) -> list[Any]:
+    """Return a column as a list; most of them are quite empty most of the time."""
+    empty = column.null_count == len(column)
+    return [None] * len(column) if empty else column.to_pylist()
+
+
+def _largest(claims: pa.Table) -> int:
+    """Return a size that no item of the table exceeds, without looking at each of them."""
+    pairs = pc.list_flatten(claims[row.HEADERS])
+    most = pc.max(pc.list_value_length(claims[row.HEADERS])).as_py() or 0
+    name, value = (_longest(pc.struct_field(pairs, part)) for part in ("key", "value"))
+    message = _longest(claims[row.PAYLOAD]) + _longest(claims[row.OUTPUT_KEY])
+    return message + most * (name + value + _HEADER) + _OVERHEAD
+
+
+def _longest(column: pa.ChunkedArray) -> int:
+    return pc.max(pc.binary_length(column)).as_py() or 0
 
 
 def _headers(column: pa.ChunkedArray) -> list[Headers | None]:

@@ -51,11 +51,22 @@ class Topics:
         return found
 
     def _check(self, items: list[Item]) -> dict[int, Refusal]:
+        if self._all_fit(items):
+            return {}
         found = (
             (number, _refusal(item, self._limits[item.chunk.topic[item.index]]))
             for number, item in enumerate(items)
         )
         return {number: refusal for number, refusal in found if refusal is not None}
+
+    def _all_fit(self, items: list[Item]) -> bool:
+        """Tell whether nothing can be refused, from what is known of all together."""
+        limits = [self._limits[topic] for topic in {i.chunk.topic[i.index] for i in items}]
+        chunks = {item.chunk for item in items}
+        largest = max((chunk.largest for chunk in chunks), default=0)
+        return not any(chunk.names_partitions for chunk in chunks) and all(
+            limit.partitions is not None and largest <= limit.largest for limit in limits
+        )
 
     def _look_up(self, wanted: set[str]) -> None:
         """Ask for all topics: to ask for one by name may create it, where brokers do that."""

@@ -54,27 +54,35 @@ class OutcomeLines:
         self._closed = closed
         self._window = window
 
-    def lines(self, outcomes: pa.Table, batch: int, now: int) -> list[pa.Table]:
-        """Return the lines to write."""
+    def lines(self, outcomes: pa.Table, batch: int, now: int) -> tuple[pa.Table, list[pa.Table]]:
+        """Return the lines to write: those that end claimed rows, and the others."""
         outcomes = without_known_attempts(outcomes, self._attempt_of)
         outcomes = overtaken(one_per_version(outcomes), self._newest)
         identities = outcomes.column(IDENTITY).to_pylist()
         named = list(zip(identities, coordinates_of(outcomes), strict=True))
         statuses = outcomes.column(STATUS).to_pylist()
-        near = [self._is_near(*name) for name in named]
+        claimed = [name[1] in self._outstanding for name in named]
+        near = [
+            is_claimed or self._window.holds(identity, *place[1:])
+            for is_claimed, (identity, place) in zip(claimed, named, strict=True)
+        ]
         far = self._look_up(
             [name for name, is_near in zip(named, near, strict=True) if not is_near]
         )
-        plain, full = [], []
+        plain: dict[bool, list[int]] = {True: [], False: []}
+        full = []
         for i, (name, is_near, status) in enumerate(zip(named, near, statuses, strict=True)):
             if is_near and status != Status.PENDING:
-                plain.append(i)
+                plain[claimed[i]].append(i)
                 continue
             row = self._row(*name) if is_near else far.get(name[1])
             if row is not None and _may_act(row, status):
                 full.append(full_outcome_line(row, outcomes.slice(i, 1), batch, now))
-        ends = outcome_lines(outcomes.take(pa.array(plain, pa.int64())), batch, now)
-        return [part for part in (ends, *full) if part.num_rows]
+        of_claimed, of_pending = (
+            outcome_lines(outcomes.take(pa.array(plain[which], pa.int64())), batch, now)
+            for which in (True, False)
+        )
+        return of_claimed, [of_pending, *full]
 
     def settled(self, lines: pa.Table) -> None:
         """Take note of outcomes that were written."""
@@ -83,11 +91,11 @@ class OutcomeLines:
         is_unsure = pc.and_(
             pc.equal(statuses, Status.DONE.value), pc.is_null(lines.column(PUBLISHED_OFFSET))
         )
-        named, closed = coordinates_of(lines), lines.filter(is_closed)
+        named = coordinates_of(lines)
         self._outstanding.remove(named)
-        unsure = is_unsure.filter(is_closed).to_pylist()
-        self._closed.add(zip(coordinates_of(closed), unsure, strict=True))
-        self._closed.remove(coordinates_of(lines.filter(pc.invert(is_closed))))
+        told = list(zip(named, is_closed.to_pylist(), is_unsure.to_pylist(), strict=True))
+        self._closed.add((version, unsure) for version, ended, unsure in told if ended)
+        self._closed.remove(version for version, ended, _ in told if not ended)
 
     def _attempt_of(self, identity: bytes, coordinates: Coordinates) -> int:
         if self._is_near(identity, coordinates):

@@ -23,7 +23,7 @@ from state.delta.upkeep import Upkeep
 from state.delta.window import added_rows
 from state.delta.writer import Writer
 from state.lines import LINE, LINES, SEQ, claim_lines, clock_line, command_lines
-from state.row import ENTRY, ROW, SOURCE_OFFSET, SUPERSEDED, Entry
+from state.row import COMMANDS, ENTRY, ROW, SOURCE_OFFSET, SUPERSEDED, Entry
 from state.settings import DeltaSettings
 from state.store import Tick
 from state.turns import TakesTurns, in_turn
@@ -69,14 +69,15 @@ class DeltaStore(TakesTurns):
         self._keeper.make_ready(tick.now, tick.claim_until, tick.room.total, changes)
         if not (changes or self._keeper.window.due_by(tick.claim_until)):
             return ROW.empty_table()
-        outcomes = self._outcomes().lines(tick.outcomes, tick.batch, tick.now)
+        ends, outcomes = self._outcomes().lines(tick.outcomes, tick.batch, tick.now)
         named = versions_of(commands)
         late = too_late(named, mind.recents.known(named))
-        said = pa.concat_tables([*outcomes, command_lines(commands, late, tick.batch, tick.now)])
+        lines = command_lines(commands, late, tick.batch, tick.now)
+        said = pa.concat_tables([ends, *outcomes, lines])
         if not (said.num_rows or self._keeper.window.due_by(tick.claim_until)):
             return ROW.empty_table()
         raise_marks(mind.taken, commands, SOURCE_OFFSET)
-        return self._write(said, tick.batch, tick.now, tick.claim_until, tick.room)
+        return self._write(said, len(ends), tick)
 
     @in_turn
     def claims_of(self, batch: int) -> pa.Table:
@@ -91,10 +92,11 @@ class DeltaStore(TakesTurns):
     @in_turn
     def settle(self, outcomes: pa.Table, now: int) -> None:
         """Record outcomes outside of a batch."""
-        mind = self._known()
-        lines = self._outcomes().lines(outcomes, mind.last_batch, now)
-        if lines:
-            self._write(pa.concat_tables(lines), mind.last_batch, now, 0, _NO_ROOM)
+        last, nothing = self._known().last_batch, COMMANDS.empty_table()
+        ends, others = self._outcomes().lines(outcomes, last, now)
+        said = pa.concat_tables([ends, *others])
+        if said.num_rows:
+            self._write(said, len(ends), Tick(last, now, nothing, outcomes, 0, _NO_ROOM))
 
     @in_turn
     def next_due(self) -> int | None:
@@ -149,15 +151,16 @@ class DeltaStore(TakesTurns):
         mind = self._known()
         return mind.made if batch == mind.last_batch else claims_made(self._tables, batch)
 
-    def _write(
-        self, said: pa.Table, batch: int, now: int, claim_until: int, room: Room
-    ) -> pa.Table:
-        """Claim, append and take note; when the append fails, nothing is known any more."""
-        mind, window = self._known(), self._keeper.window
+    def _write(self, said: pa.Table, ends: int, tick: Tick) -> pa.Table:
+        """Claim, append and take note; when the append fails, nothing is known any more.
+
+        The first ``ends`` lines end claimed rows: the window does not hold them.
+        """
+        mind, window, batch, now = self._known(), self._keeper.window, tick.batch, tick.now
         self._mind = None
         said = _numbered(said, mind.seq + 1, mind.line + 1)
-        window.apply(said, added_rows(said, window.end))
-        claims = _fresh_puts_only(window.claim(claim_until, room), mind.line)
+        window.apply(said.slice(ends), added_rows(said.slice(ends), window.end))
+        claims = _fresh_puts_only(window.claim(tick.claim_until, tick.room), mind.line)
         claims = claim_lines(claims, batch, now)
         clock = clock_line(batch, now, json.dumps({"taken": mind.taken.as_dict()}))
         kept = _without_claimed_puts(said, claims)
