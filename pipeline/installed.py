@@ -17,7 +17,7 @@ def installed(folder: Path, note: str, build: Callable[[Path], None]) -> Path:
     if folder.is_dir():
         return folder
     sys.stderr.write(f"{note}, once, into {folder} ...\n")
-    with _workplace(folder.parent) as work:
+    with workplace(folder.parent) as work:
         build(work)
         # Whoever comes second finds the folder full and is refused: the first one's will do.
         with contextlib.suppress(OSError):
@@ -53,7 +53,8 @@ def _reason(output: str) -> str:
 
 
 @contextlib.contextmanager
-def _workplace(home: Path) -> Iterator[Path]:
+def workplace(home: Path) -> Iterator[Path]:
+    """Lend a folder beside the place where its result is to be moved; it is gone afterwards."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".install-", dir=home))

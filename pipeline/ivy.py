@@ -4,15 +4,14 @@ import contextlib
 import hashlib
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pipeline.installed import workplace
 from state.errors import SetupError
 
 ATTEMPTS = 3
@@ -41,7 +40,7 @@ class Ivy:
     def _fetch(self, configuration: str, folder: Path) -> None:
         java = self.java()
         sys.stderr.write(f"fetching the jars for {configuration}, once, into {folder} ...\n")
-        with _workplace(folder.parent) as work:
+        with workplace(folder.parent) as work:
             command = self._command(java, configuration, work)
             _retrieve(command, configuration)
             # Whoever comes second finds the folder full and is refused: the first one's will do.
@@ -63,21 +62,6 @@ class Ivy:
             *("-types", "jar", "bundle"),
             *("-retrieve", f"{work}/[conf]/[artifact]-[revision].[ext]"),
         ]
-
-
-@contextlib.contextmanager
-def _workplace(home: Path) -> Iterator[Path]:
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".fetch-", dir=home))
-    except OSError as error:
-        raise SetupError(
-            f"{home} cannot be written ({error.strerror}); set DUESTREAM_CACHE to a folder that can"
-        ) from error
-    try:
-        yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _retrieve(command: list[str], configuration: str) -> None:

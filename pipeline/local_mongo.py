@@ -2,19 +2,17 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from pipeline.broker_files import free_port, is_taken
-from pipeline.leashed import Leashed
+from pipeline.broker_files import free_port
+from pipeline.local_server import LocalServer, run_until_told
 from pipeline.mongo_engine import INSTEAD, Engine, engine_command, licence
 from state.errors import SetupError
 
@@ -23,23 +21,15 @@ _TRIES = 5
 _POLL = 0.02
 
 
-class LocalMongo:
-    """One engine on 127.0.0.1; it never outlives this process, not even through kill -9.
-
-    Without ``data`` its folder is temporary and gone after ``close``. The same object may be
-    started again after ``stop`` or ``kill``: same data, same port.
-    """
+class LocalMongo(LocalServer):
+    """One engine; see pipeline.local_server for how it is started and ended."""
 
     def __init__(
         self, data: Path | None = None, port: int | None = None, engine: Engine = "embedded"
     ) -> None:
-        self._temporary = data is None
-        self.data = data.absolute() if data else Path(tempfile.mkdtemp(prefix="duestream-mongo-"))
-        self.log_file = self.data / "mongo.log"
+        super().__init__("mongo", data, port)
         self.engine: Engine = engine
-        self._wanted_port = port
         self._port: int | None = None
-        self._process: Leashed | None = None
 
     @property
     def uri(self) -> str:
@@ -47,29 +37,6 @@ class LocalMongo:
         if self._port is None:
             raise SetupError("the local MongoDB has no address before it is started")
         return f"mongodb://127.0.0.1:{self._port}/?directConnection=true"
-
-    @property
-    def pid(self) -> int | None:
-        """The process id of the engine, None when it does not run."""
-        return self._process.pid if self._process and self._process.alive else None
-
-    def start(self) -> Self:
-        """Start the engine and return when it answers; if a free port was taken, try another."""
-        if self.pid is None:
-            try:
-                self._start_somewhere()
-            except BaseException:
-                self._end("kill")
-                raise
-        return self
-
-    def stop(self) -> None:
-        """End the engine cleanly; its data stays."""
-        self._end("stop")
-
-    def kill(self) -> None:
-        """End the engine as a crash does (SIGKILL); its data stays."""
-        self._end("kill")
 
     def freeze(self) -> None:
         """Make the engine stand still: it answers nobody, and connections stay open."""
@@ -79,33 +46,7 @@ class LocalMongo:
         """Let a frozen engine go on."""
         self._signal(signal.SIGCONT)
 
-    def close(self) -> None:
-        """End the engine and remove its folder, if that is a temporary one."""
-        self._end("kill" if self._temporary else "stop")
-        if self._temporary:
-            shutil.rmtree(self.data, ignore_errors=True)
-
-    def wait(self) -> None:
-        """Wait until the engine ends by itself."""
-        if self._process is not None:
-            self._process.wait()
-
-    def __enter__(self) -> Self:
-        try:
-            return self.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     def _start_somewhere(self) -> None:
-        if self._wanted_port is not None and is_taken(self._wanted_port):
-            raise SetupError(
-                f"port {self._wanted_port} on 127.0.0.1 is in use; stop what listens there, or "
-                "choose another port (--port)"
-            )
         movable = self._port is None and self._wanted_port is None
         for _ in range(_TRIES):
             if movable or self._port is None:
@@ -123,16 +64,10 @@ class LocalMongo:
 
     def _launch(self, port: int) -> int:
         folder = self.data / self.engine
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SetupError(
-                f"{self.data} cannot be made a folder for MongoDB: {error.strerror}; "
-                "choose another (--data)"
-            ) from error
+        self._make_folder(folder, "MongoDB")
         command = engine_command(self.engine, folder, port)
         said = self.log_file.stat().st_size if self.log_file.exists() else 0
-        self._process = Leashed(command, self.log_file, self.data if self._temporary else None)
+        self._run(command)
         return said
 
     def _serves(self, said: int) -> bool:
@@ -163,26 +98,16 @@ class LocalMongo:
         os.kill(self.pid, number)
 
     def _end(self, order: Literal["stop", "kill"]) -> None:
-        process, self._process = self._process, None
-        if process is not None:
+        if self.pid is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGCONT)  # frozen, it would not hear the polite word
-            process.end(order)
+                os.kill(self.pid, signal.SIGCONT)  # frozen, it would not hear the polite word
+        super()._end(order)
 
 
 def run_local_mongo(
     data: Path | None = None, port: int | None = None, engine: Engine = "embedded"
 ) -> None:
     """Run an engine until Ctrl-C or SIGTERM, and end it cleanly then."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        sys.stderr.write(f"{licence(engine)}\n")
-        with LocalMongo(data, port, engine) as mongo:
-            sys.stdout.write(f"{mongo.uri}\n")
-            sys.stdout.flush()
-            mongo.wait()
-            raise SetupError(f"MongoDB ended by itself; see {mongo.log_file}")
-    except KeyboardInterrupt:
-        return
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    sys.stderr.write(f"{licence(engine)}\n")
+    mongo = LocalMongo(data, port, engine)
+    run_until_told(mongo, "MongoDB", lambda: mongo.uri)
