@@ -19,17 +19,18 @@ from state.errors import StateError
 from state.lines import command_lines
 from state.mongo.changes import Moment
 from state.mongo.claiming import Claimed, claim
+from state.mongo.dividing import divide
 from state.mongo.due import least_due
 from state.mongo.gather import Mind, claimed_rows, claims_made, gather, read_meta, recall
 from state.mongo.journal import Chunk, chunks, forget_before, read_journal, write_journal
-from state.mongo.layout import LANE, LAST_CLAIM, META, SCHEDULES, Document
+from state.mongo.layout import LAST_CLAIM, META, Document
 from state.mongo.meta import META_ID, Meta
 from state.mongo.purge import Purge
 from state.mongo.reach import Reach
 from state.mongo.scene import Scene
 from state.mongo.sending import Send
 from state.outcomes import one_per_version, overtaken, without_known_attempts
-from state.row import CLAIM, COMMANDS, HASH, LIVE, ROW, SOURCE_OFFSET, STATUS
+from state.row import CLAIM, COMMANDS, ROW, SOURCE_OFFSET
 from state.settings import StateSettings
 from state.store import Tick
 from state.turns import TakesTurns, in_turn
@@ -166,9 +167,7 @@ class MongoStore(TakesTurns):
             self._set_meta(mind.meta, mind.meta.after(writer=self._writer))
         if mind.meta.lanes != lanes:
             self._set_meta(self._known().meta, self._known().meta.after(lanes=0))
-            live = {STATUS: {"$in": [status.value for status in sorted(LIVE)]}}
-            divide = [{"$set": {LANE: {"$mod": [f"${HASH}", lanes]}}}]
-            self._reach.surely(lambda: self._db[SCHEDULES].update_many(live, divide))
+            divide(self._reach, lanes)
             self._set_meta(self._known().meta, self._known().meta.after(lanes=lanes))
 
     def _commit(self, tick: Tick, commands: pa.Table) -> pa.Table:

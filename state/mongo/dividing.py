@@ -1,0 +1,35 @@
+"""Divides the schedules anew when a job has another number of lanes than the last one."""
+
+import logging
+from functools import partial
+
+from pymongo import ASCENDING
+
+from state.mongo.layout import LANE, SCHEDULES, Document
+from state.mongo.reach import Reach
+from state.row import HASH, LIVE, STATUS
+
+_SLICE = 5_000  # no call takes so long that it is taken for lost
+
+log = logging.getLogger(__name__)
+
+
+def divide(reach: Reach, lanes: int) -> None:
+    """Give every live schedule its lane; it may be cut short and done again."""
+    last: object = None
+    while ids := reach.surely(partial(_next_ids, reach, last)):
+        if last is None:
+            log.info("the schedules are divided into %d lanes", lanes)
+        reach.surely(partial(_divide, reach, ids, lanes))
+        last = ids[-1]
+
+
+def _next_ids(reach: Reach, after: object) -> list[object]:
+    where: Document = {} if after is None else {"_id": {"$gt": after}}
+    found = reach.db[SCHEDULES].find(where, {"_id": 1}).sort("_id", ASCENDING).limit(_SLICE)
+    return [document["_id"] for document in found]
+
+
+def _divide(reach: Reach, ids: list[object], lanes: int) -> None:
+    live = {"_id": {"$in": ids}, STATUS: {"$in": [status.value for status in sorted(LIVE)]}}
+    reach.db[SCHEDULES].update_many(live, [{"$set": {LANE: {"$mod": [f"${HASH}", lanes]}}}])
