@@ -7,10 +7,11 @@ import pyarrow.compute as pc
 
 from pipeline.raw import RAW_HEADERS, RAW_VALUE, VERDICT
 from pipeline.reasons import Reason
-from state.row import HEADERS, KEY, OUTPUT_KEY, PAYLOAD, POLICY
+from state.row import HEADERS, IDENTITY, KEY, OUTPUT_KEY, PAYLOAD, POLICY
 
 Sizes = npt.NDArray[np.int64]
-_MESSAGE = (KEY, OUTPUT_KEY, PAYLOAD, POLICY)
+_MESSAGE = (IDENTITY, KEY, OUTPUT_KEY, PAYLOAD, POLICY)
+_HEADER = 48  # bytes that a header takes beside its name and value
 _SENTENCE = (
     "the message and its headers are larger than the {largest} bytes that the state keeps of one; "
     "send less, or keep the state in Delta (state.kind). It is still where these headers say"
@@ -22,7 +23,7 @@ def fitting(lines: pa.Table, largest: int | None) -> pa.Table:
 
     A record refused for another reason and too large itself is told of in the same way.
     """
-    if largest is None or lines.nbytes <= largest:
+    if largest is None or lines.nbytes + _HEADER * _count_headers(lines) <= largest:
         return lines
     message = sum((_bytes(lines[name]) for name in _MESSAGE), _headers(lines[HEADERS]))
     as_it_came = _bytes(lines[KEY]) + _bytes(lines[RAW_VALUE]) + _headers(lines[RAW_HEADERS])
@@ -38,6 +39,10 @@ def fitting(lines: pa.Table, largest: int | None) -> pa.Table:
     return lines
 
 
+def _count_headers(lines: pa.Table) -> int:
+    return sum(len(pc.list_flatten(lines[name])) for name in (HEADERS, RAW_HEADERS))
+
+
 def _bytes(column: pa.ChunkedArray) -> Sizes:
     sizes: Sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy().astype(np.int64)
     return sizes
@@ -48,5 +53,5 @@ def _headers(column: pa.ChunkedArray) -> Sizes:
     pairs = pc.list_flatten(column)
     of = pc.list_parent_indices(column).to_numpy()
     for part in ("key", "value"):
-        np.add.at(sizes, of, _bytes(pc.struct_field(pairs, part)))
+        np.add.at(sizes, of, _bytes(pc.struct_field(pairs, part)) + _HEADER // 2)
     return sizes

@@ -106,12 +106,21 @@ class Ticker:
                 now=said.now,
                 commands=said.commands,
                 outcomes=outcomes,
-                claim_until=self._horizon.until(said.now),
+                claim_until=self._claim_until(said.now),
                 room=room,
             )
         )
         self._backlog.claimed(claims, room, self._store.next_due())
         return claims
+
+    def _claim_until(self, batch_time: int) -> int:
+        """Return up to which instant to claim: ahead of time, unless the clock has stepped back.
+
+        A lane lets go of whatever is due by the latest instant it has seen. After a step back that
+        lies ahead, so what falls due before it is claimed only when it is due.
+        """
+        until, now = self._horizon.until(batch_time), now_micros()
+        return min(until, now) if now < self._outbox.watermark else until
 
     def _retract(self, said: Said) -> list[pa.Table]:
         """Take back what newer commands replace or cancel before it goes out."""

@@ -32,6 +32,9 @@ class Connection:
             # default of 100 ms that wait would be most of the lateness.
             "retry.backoff.ms": 5,
             "queue.buffering.max.messages": 500_000,
+            # What is published has been seen by then: a topic not there any more holds up its lane
+            # for no longer than this.
+            "topic.metadata.propagation.max.ms": 3_000,
             "partitioner": "murmur2_random",
             **self.producer,
             "transactional.id": f"duestream.{self.state_id}.lane-{lane}",

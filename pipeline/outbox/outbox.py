@@ -47,6 +47,11 @@ class Outbox:
         """Return how many wait on each lane."""
         return [worker.waiting for worker in self._workers]
 
+    @property
+    def watermark(self) -> int:
+        """The latest instant up to which a lane has let go of everything."""
+        return max(worker.lane.watermark for worker in self._workers)
+
     def begin(self, claims: pa.Table, batch: int, watermarks: list[int]) -> None:
         """Take over what an earlier run left: claims not yet out, and how far each lane came."""
         for worker, watermark in zip(self._workers, watermarks, strict=True):

@@ -35,15 +35,17 @@ class Topics:
         self._lock = threading.Lock()
         self._limits: dict[str, Limits] = {}
 
-    def refused(self, items: list[Item]) -> dict[int, Refusal]:
+    def refused(self, items: list[Item], anew: bool = False) -> dict[int, Refusal]:
         """Return, by place, the items that their topic cannot take.
 
-        What was seen may be old: nothing is refused before Kafka was asked again.
+        What was seen may be old: nothing is refused before Kafka was asked again, and with ``anew``
+        nothing is let pass either.
         """
         wanted = {item.chunk.topic[item.index] for item in items}
         with self._lock:
-            if not wanted <= self._limits.keys():
-                self._look_up(wanted - self._limits.keys())
+            missing = wanted if anew else wanted - self._limits.keys()
+            if missing:
+                self._look_up(missing)
             found = self._check(items)
             if found:
                 self._look_up(wanted)

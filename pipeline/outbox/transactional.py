@@ -107,7 +107,7 @@ class TransactionalPublisher:
                 return Published(now_micros(), receipts, how.decided)
             if self._is_out(flush.marker):
                 return Published(now_micros(), [None] * len(flush.items), how.decided)
-            if not self._learn(flush, session.errors, how):
+            if not (self._look_again(flush, how) or self._learn(flush, session.errors, how)):
                 log.warning("lane %d cannot publish yet: %s", self._lane, reason)
                 time.sleep(wait)
                 wait = min(wait * 2, _LONGEST_WAIT)
@@ -138,6 +138,14 @@ class TransactionalPublisher:
         reach(Point.IN_TRANSACTION)
         session.producer.commit_transaction(session.left)
         reach(Point.AFTER_TRANSACTION)
+
+    def _look_again(self, flush: Flush, how: How) -> bool:
+        """Ask what the topics take now: one may be gone since; tell whether that is so."""
+        known = set(how.refused)
+        how.refused.update(
+            when_reached(lambda: self._topics.refused(flush.items, anew=True), self._stop_if_told)
+        )
+        return how.refused.keys() > known
 
     def _learn(self, flush: Flush, errors: dict[int, Code], how: How) -> bool:
         """Change how the flush is sent so that it gets past these errors, if they are of rows."""

@@ -5,6 +5,7 @@ from functools import partial
 
 from pymongo import ASCENDING
 
+from state.mongo.documents import slices
 from state.mongo.layout import LANE, SCHEDULES, Document
 from state.mongo.reach import Reach
 from state.row import HASH, LIVE, STATUS
@@ -31,5 +32,7 @@ def _next_ids(reach: Reach, after: object) -> list[object]:
 
 
 def _divide(reach: Reach, ids: list[object], lanes: int) -> None:
-    live = {"_id": {"$in": ids}, STATUS: {"$in": [status.value for status in sorted(LIVE)]}}
-    reach.db[SCHEDULES].update_many(live, [{"$set": {LANE: {"$mod": [f"${HASH}", lanes]}}}])
+    live = {STATUS: {"$in": [status.value for status in sorted(LIVE)]}}
+    for some in slices(ids):
+        named = {"_id": {"$in": some}} | live
+        reach.db[SCHEDULES].update_many(named, [{"$set": {LANE: {"$mod": [f"${HASH}", lanes]}}}])

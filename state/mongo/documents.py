@@ -1,6 +1,6 @@
 """Turns rows into documents and back; what is null is left out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,9 @@ from state.row import (
     STATUS,
 )
 from state.version import Version
+
+_MOST_IDS = 5_000
+_MOST_BYTES = 4 * 1024 * 1024
 
 
 def identity_in(document: Document) -> bytes:
@@ -68,6 +71,20 @@ def contents_of(rows: pa.Table) -> list[Document]:
         {name: value for name, value in zip(names, values, strict=True) if value is not None}
         for values in zip(*columns, strict=True)
     ]
+
+
+def slices(ids: Iterable[Any]) -> Iterator[list[Any]]:
+    """Divide names so that each part fits one question."""
+    some: list[Any] = []
+    size = 0
+    for each in ids:
+        if some and (len(some) >= _MOST_IDS or size + len(each) > _MOST_BYTES):
+            yield some
+            some, size = [], 0
+        some.append(each)
+        size += len(each)
+    if some:
+        yield some
 
 
 def without(document: Document, names: Iterable[str]) -> Document:

@@ -8,7 +8,14 @@ import pyarrow as pa
 from state.admission import HighMarks, coordinates_of
 from state.columns import reshape
 from state.errors import StateError
-from state.mongo.documents import identity_in, newest_in, rows_of, version_id, version_in
+from state.mongo.documents import (
+    identity_in,
+    newest_in,
+    rows_of,
+    slices,
+    version_id,
+    version_in,
+)
 from state.mongo.layout import (
     CLAIMED_AT,
     LAST_CLAIM,
@@ -39,7 +46,6 @@ from state.row import (
 )
 from state.select import by_due
 
-_SLICE = 5_000  # how many documents are asked for by name at once
 _UNDECIDED = {f.name: None for f in OUTCOME_FIELDS if f.name not in KEPT}
 
 
@@ -113,10 +119,8 @@ def by_id(
     db: Db, collection: str, ids: Iterable[object], fields: Document | None = None
 ) -> Iterator[Document]:
     """Yield the documents that bear one of the names."""
-    wanted = list(ids)
-    for first in range(0, len(wanted), _SLICE):
-        where = {"_id": {"$in": wanted[first : first + _SLICE]}}
-        yield from db[collection].find(where, fields, batch_size=_SLICE)
+    for some in slices(ids):
+        yield from db[collection].find({"_id": {"$in": some}}, fields, batch_size=len(some))
 
 
 def claimed_rows(db: Db, where: Document) -> pa.Table:

@@ -36,8 +36,8 @@ def open_mongo_inspector(settings: StateSettings) -> MongoInspector:
 def make_mongo(settings: StateSettings) -> Made:
     """Make the collections, their indexes and the state, unless they are there."""
     reach = Reach(settings.mongo)
-    place = f"the database {reach.db.name} at {reach.address}"
     try:
+        place = f"the database {reach.first(lambda: reach.db).name} at {reach.address}"
         there = reach.first(lambda: reach.db[META].find_one({"_id": META_ID}) is not None)
         reach.first(lambda: create(reach.db))
         return Made(

@@ -5,11 +5,15 @@ import threading
 
 from pymongo.errors import PyMongoError
 
+from state.mongo.documents import slices
 from state.mongo.layout import CLOSED_AT, SCHEDULES, SEQ, VERSIONS, Document
 from state.mongo.reach import Reach
 from state.settings import MINUTE
 
 _EVERY = MINUTE
+# A writer that was frozen in the middle of a commit and wakes up must find what it has written, or
+# it would write it once more.
+_AT_LEAST = 60 * MINUTE
 _SLICE = 2_000
 
 log = logging.getLogger(__name__)
@@ -20,7 +24,7 @@ class Purge:
 
     def __init__(self, reach: Reach, keep_closed: int) -> None:
         self._reach = reach
-        self._keep_closed = keep_closed
+        self._keep_closed = max(keep_closed, _AT_LEAST)
         self._begun_at: int | None = None
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
@@ -62,6 +66,6 @@ class Purge:
         # What is no longer closed when its turn comes does not match, and stays.
         collection = self._reach.db[name]
         ids = [found["_id"] for found in collection.find(old, {"_id": 1}, limit=_SLICE)]
-        if ids:
-            collection.delete_many({"_id": {"$in": ids}, **old})
+        for some in slices(ids):
+            collection.delete_many({"_id": {"$in": some}, **old})
         return len(ids) == _SLICE

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
+from bson.errors import BSONError
 from pymongo import MongoClient
 from pymongo.errors import (
     AutoReconnect,
@@ -27,7 +28,9 @@ from state.mongo.layout import Db
 from state.settings import MongoSettings
 
 # A server that stops, starts, elects a new primary or cannot reach its majority just now.
-_PASSING = frozenset({6, 7, 64, 89, 91, 112, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436})
+_PASSING = frozenset(
+    {6, 7, 43, 64, 89, 91, 112, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
+)
 _NO_ACCESS = frozenset({13, 18})
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
@@ -73,7 +76,7 @@ class Reach:
         """Do what a start begins with: a server that cannot be reached is told at once."""
         try:
             return work()
-        except PyMongoError as error:
+        except (PyMongoError, BSONError) as error:
             raise self.told(error) from error
 
     def surely(self, work: Callable[[], T]) -> T:
@@ -83,7 +86,7 @@ class Reach:
         while True:
             try:
                 result = work()
-            except PyMongoError as error:
+            except (PyMongoError, BSONError) as error:
                 if not is_passing(error) or self._given_up.is_set():
                     raise self.told(error) from error
                 now = time.monotonic()
@@ -110,7 +113,7 @@ class Reach:
         """Let go of the connections."""
         self.client.close()
 
-    def told(self, error: PyMongoError) -> StateError:
+    def told(self, error: Exception) -> StateError:
         """Return the sentence for an error of the client or the server."""
         if isinstance(error, OperationFailure) and error.code in _NO_ACCESS:
             return StateError(
@@ -126,7 +129,7 @@ class Reach:
         return StateError(f"MongoDB at {self.address} failed: {_short(error)}")
 
 
-def is_passing(error: PyMongoError) -> bool:
+def is_passing(error: Exception) -> bool:
     """Tell whether the same call may well succeed a little later."""
     if isinstance(error, AutoReconnect | WTimeoutError | ExecutionTimeout):
         return True

@@ -54,7 +54,7 @@ class MongoTarget:
 
     def __init__(self, at: Reach) -> None:
         self._reach = at
-        self._db = at.db
+        self._db = at.first(lambda: at.db)
         self._copy: Document = {}
         self.place = f"the database {self._db.name} at {at.address}"
 

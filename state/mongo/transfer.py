@@ -44,7 +44,7 @@ class MongoSource:
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
-        self._db = reach.db
+        self._db = reach.first(lambda: reach.db)
         self.place = f"the database {self._db.name} at {reach.address}"
         self._meta = self._ask(self._finished)
         self._sizes = self._ask(lambda: sizes(self._db))

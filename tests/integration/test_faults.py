@@ -11,6 +11,7 @@ from contextlib import closing
 
 import pytest
 from confluent_kafka import Message
+from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
 from pipeline.local_kafka import LocalKafka
@@ -143,6 +144,30 @@ def test_a_key_rescheduled_again_and_again_fires_once_after_the_last(
     assert seen[0].timestamp()[1] >= due.timestamp() * 1000 - 1
     ends = here.stats().ledger.ends
     assert (ends.get("done"), ends.get("replaced"), here.stats().ledger.difference) == (2, 39, 0)
+
+
+def test_a_topic_deleted_while_messages_for_it_wait_does_not_hold_up_the_others(
+    spark: SparkSession, broker: LocalKafka, topics: Topics, tmp_path, read: Read
+) -> None:
+    gone = topics("missing-soon")  # on the list of those allowed
+    here = place(tmp_path, broker.bootstrap_servers, topics, **{"publish.lanes": 1}, **IMPATIENT)
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    with running(spark, here.settings), here.client() as client:
+        client.schedule("seen", topic=gone, key="seen", at=in_seconds(0))
+        wait_for(lambda: has(here, "seen", status="done"), "the topic to be known")
+        due = in_seconds(8)
+        for n in range(20):
+            client.schedule("x", topic=gone, key=f"gone-{n}", at=due, wait=False)
+            client.schedule(f"{n}", topic=here.out, key=f"k{n}", at=due, wait=False)
+        client.flush()
+        wait_for(lambda: here.stats().ledger.accepted == 41, "the schedules")
+        admin.delete_topics([gone])[gone].result()
+        wait_for(lambda: len(read(here.out)) == 20, "the others")
+        wait_for(lambda: has(here, "gone-7", attempt=1), "the refusal")
+        broker.create_topics([gone])
+        wait_for(lambda: here.stats().ledger.ends.get("done") == 41, "all, once it is back")
+    assert len(read(gone)) == 20
+    assert here.stats().ledger.difference == 0
 
 
 def test_a_cancel_that_comes_too_late_is_counted_and_told(

@@ -240,6 +240,26 @@ def test_a_cancel_takes_back_every_version_that_a_crash_left():
     assert [row["status"] for row in job.kept.rows(job.store)] == ["cancelled", "cancelled"]
 
 
+def test_after_the_clock_stepped_back_a_new_message_still_waits_for_its_instant():
+    job = SmallJob(InMemory(), lanes=1, claim_limit=1000)
+    job.move_clock(30)
+    job.kafka.produce(b"a", 0, 1, 30, "out")
+    job.tick(lambda point: None)
+    job.release()
+    job.move_clock(-30)
+    job.kafka.produce(b"b", 0, 2, 20, "out")
+    for _ in range(19):
+        job.tick(lambda point: None)
+        job.release()
+        job.move_clock(1)
+    assert job.kafka.output == [(0, 0)]
+    job.move_clock(2)
+    job.tick(lambda point: None)
+    job.release()
+    job.close()
+    assert job.kafka.output == [(0, 0), (0, 1)]
+
+
 def crash_at(reached, point):
     if reached is point:
         raise Crash

@@ -18,7 +18,7 @@ from state.errors import StateError
 from state.memory import MemoryStore
 from state.mongo.due import due_rows, least_due
 from state.mongo.journal import read_journal
-from state.open import open_inspector, open_store
+from state.open import make_state, open_inspector, open_source, open_store
 from state.settings import DAY, MongoSettings, StateSettings
 
 
@@ -267,6 +267,14 @@ def test_a_row_of_almost_sixteen_megabytes_is_kept_and_a_larger_one_never_comes(
     assert opened().commit(tick(2, until=5)).column("payload")[0].as_py() == large
 
 
+def test_many_long_keys_in_one_batch_are_asked_for_in_parts(opened):
+    store = opened()
+    keys = [b"%05d" % n + b"k" * 20_000 for n in range(1_000)]
+    store.commit(tick(0, commands=[put(key, n, due=5) for n, key in enumerate(keys)]))
+    again = [put(key, 1_000 + n, due=5) for n, key in enumerate(keys)]
+    assert len(store.commit(tick(1, commands=again, until=5))) == 1_000
+
+
 def test_rows_closed_long_ago_are_forgotten_and_the_ledger_still_closes(opened, settings):
     store = opened()
     store.commit(tick(0, commands=[put(b"a", 0, due=1), put(b"b", 1, due=9)], until=1))
@@ -295,7 +303,7 @@ def test_lanes_may_change_from_one_batch_to_the_next(opened):
 def test_a_server_that_is_not_there_is_told_in_a_sentence_without_the_password():
     uri = "mongodb://me:secret@127.0.0.1:1/?directConnection=true"
     nowhere = StateSettings(kind="mongo", mongo=MongoSettings(uri=uri, timeout="200ms"))
-    for open_it in (open_store, open_inspector):
+    for open_it in (open_store, open_inspector, make_state, open_source):
         with pytest.raises(StateError, match=r"127\.0\.0\.1:1 cannot be used .*state\.mongo\.uri"):
             open_it(nowhere)
     assert "secret" not in repr(nowhere)

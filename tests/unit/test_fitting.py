@@ -37,13 +37,25 @@ def letters(*lines: dict[str, object], largest: int | None = LARGEST) -> pa.Tabl
     [
         {"payload": b"x" * 1_001},
         {"key": b"x" * 1_001},
+        {"key": b"x" * 501, "identity": b"in\0" + b"x" * 501},
+        {"headers": [{"key": "", "value": None}] * 21},
         {"headers": [{"key": "h", "value": b"x" * 600}, {"key": "g", "value": b"x" * 401}]},
         {"headers": [{"key": "h" * 1_001, "value": None}]},
         {"payload": b"x" * 600, "headers": [{"key": "h", "value": b"x" * 401}]},
         {VERDICT: "invalid_json no", RAW_VALUE: b"x" * 1_001},
         {VERDICT: "invalid_json no", RAW_HEADERS: [{"key": "h", "value": b"x" * 1_001}]},
     ],
-    ids=["payload", "key", "headers", "header name", "together", "refused", "refused headers"],
+    ids=[
+        "payload",
+        "key",
+        "key twice",
+        "many headers",
+        "headers",
+        "header name",
+        "together",
+        "refused",
+        "refused headers",
+    ],
 )
 def test_what_is_too_large_becomes_a_dead_letter_that_names_its_place(large):
     rows = letters(line(1), line(2, **large), line(3)).to_pylist()
@@ -59,8 +71,8 @@ def test_what_is_too_large_becomes_a_dead_letter_that_names_its_place(large):
 
 
 def test_what_just_fits_is_taken():
-    headers = [{"key": "h", "value": b"x" * 399}]
-    rows = letters(line(1, payload=b"x" * 599, headers=headers), line(2, payload=b"y" * 999))
+    headers = [{"key": "h", "value": b"x" * 345}]
+    rows = letters(line(1, payload=b"x" * 599, headers=headers), line(2, payload=b"y" * 990))
     assert rows.column("entry").to_pylist() == ["put", "put"]
 
 
