@@ -18,6 +18,7 @@ def contradictions(settings: Settings) -> list[Problem]:
         *_topics(settings),
         *_outputs(settings),
         *_lookahead(settings),
+        *_retry(settings),
     ]
 
 
@@ -95,6 +96,16 @@ def _outputs(settings: Settings) -> Iterator[Problem]:
                 f"outputs.allow[{number}]",
                 f"{pattern} is a topic the job itself reads or writes; remove it from the list",
             )
+
+
+def _retry(settings: Settings) -> Iterator[Problem]:
+    retry = settings.retry
+    if retry.first_delay > retry.longest_delay:
+        yield Problem(
+            "retry.first_delay",
+            f"{write_duration(retry.first_delay)} is more than retry.longest_delay "
+            f"({write_duration(retry.longest_delay)}); lower the one or raise the other",
+        )
 
 
 def _lookahead(settings: Settings) -> Iterator[Problem]:

@@ -46,8 +46,9 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
     except KafkaException as error:
         raise KafkaError(
             f"Kafka does not let this job publish: {error.args[0].str()}; check that it may write "
-            "transactions (ACL on transactional ids that begin with duestream.), or set "
-            "publish.guarantee: at_least_once"
+            "transactions (ACL on transactional ids that begin with duestream.), and that "
+            "publish.transaction_timeout and kafka.producer_options are such as the brokers take; "
+            "or set publish.guarantee: at_least_once"
         ) from error
     outbox = Outbox(found.publishers, publish.flush_interval / 1_000_000, stopping)
     outbox.begin(found.waiting, store.last_batch, found.watermarks)

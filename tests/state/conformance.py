@@ -8,9 +8,9 @@ import zlib
 from collections.abc import Callable
 
 import pytest
+from build import at, cancel, identity_of, names, outcome, put, receipt, reject, tick
 from subject import Subject
 
-from build import at, cancel, identity_of, names, outcome, put, receipt, reject, tick
 from state.claims import Room
 from state.row import ROW, Kind, Status
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pyarrow as pa
+from build import SECOND, at
 from model import OPEN, OUT, REFUSED, Model, Name
 from small_kafka import RETRY, Crash, Fenced, Record, SmallKafka, SmallPublisher, name_of
 
 import pipeline.outbox.recovery
 import pipeline.tick
-from build import SECOND, at
 from pipeline.backlog import Backlog
 from pipeline.horizon import Horizon
 from pipeline.latest import latest

@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from build import at, cancel, names, outcome, put, receipt, reject, settled, tick
 from pymongo import MongoClient
 
-from build import at, cancel, names, outcome, put, receipt, reject, settled, tick
 from state.admission import versions_of
 from state.copying import copy, figures
 from state.crashpoint import CRASH_AT, CopyPoint

@@ -5,11 +5,11 @@ import uuid
 from pathlib import Path
 
 import hypothesis.strategies as st
+from build import at
 from hypothesis.stateful import initialize, rule
 from pymongo import MongoClient
 from test_stores_agree import Stores, explore
 
-from build import at
 from state.copying import copy, figures
 from state.open import open_inspector, open_source, open_store, open_target
 from state.settings import DeltaSettings, MongoSettings, StateSettings

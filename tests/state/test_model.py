@@ -4,6 +4,7 @@ from collections import Counter
 
 import hypothesis.strategies as st
 import pytest
+from build import SECOND, at
 from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -20,7 +21,6 @@ from steps import step_of
 import state.memory
 import state.outcomes
 import state.resolve
-from build import SECOND, at
 from pipeline.outbox.lane import Lane
 from state.crashpoint import Point
 from state.row import LIVE

@@ -4,13 +4,13 @@ import os
 import uuid
 
 import pytest
+from build import at, names, outcome, put, receipt, settled, tick
 from conformance import Conformance
 from pymongo import MongoClient
 from subject import Subject
 
 import state.mongo.sending
 import state.mongo.store
-from build import at, names, outcome, put, receipt, settled, tick
 from pipeline.local_mongo import LocalMongo
 from state.claims import Room
 from state.crashpoint import Point

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-
 from build import at, names, outcome, put, receipt, settled, tick
+
 from pipeline.local_mongo import LocalMongo
 from state.errors import StateError
 from state.open import open_inspector, open_store

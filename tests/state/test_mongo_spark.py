@@ -1,8 +1,8 @@
 """The MongoDB store, its bulk writes sent by Spark's executors, keeps its promises."""
 
 import pytest
-
 from build import at, names, outcome, put, receipt, tick
+
 from state.errors import StateError
 from state.open import open_inspector, open_store
 from state.settings import MongoSettings, StateSettings

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
+from build import at, cancel, outcome, put, receipt, settled, tick
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -18,7 +19,6 @@ from pymongo import MongoClient
 
 import state.mongo.sending
 import state.mongo.store
-from build import at, cancel, outcome, put, receipt, settled, tick
 from state.crashpoint import Point
 from state.delta.keeper import WindowKeeper
 from state.inspect import Filter

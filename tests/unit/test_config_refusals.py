@@ -152,6 +152,11 @@ def test_the_lookahead_has_room() -> None:
     )
 
 
+def test_a_first_pause_longer_than_the_longest_is_refused():
+    refusal = refusal_of({"retry.first_delay": "10m"})
+    assert "retry.first_delay: 10m is more than retry.longest_delay (5m)" in refusal
+
+
 @pytest.mark.parametrize(
     "topic", ["duestream.schedules", "duestream.dead-letters", "duestream.duestream.internal"]
 )
