@@ -136,6 +136,7 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing(
         told.end_well()
 
 
+@pytest.mark.timeout(1800)
 def test_a_death_around_a_commit_through_spark_loses_nothing_and_repeats_nothing(
     tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
 ) -> None:
@@ -164,6 +165,7 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing_in_mongodb(
         told.end_well()
 
 
+@pytest.mark.timeout(1800)
 def test_a_database_killed_and_frozen_under_the_job_costs_time_and_nothing_else(
     tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
 ) -> None:

@@ -135,7 +135,7 @@ def test_a_key_rescheduled_again_and_again_fires_once_after_the_last(
         client.schedule("warm", topic=here.out, key="warm", at=in_seconds(0))
         wait_for(lambda: has(here, "warm", status="done"), "the first batch")
         for n in range(40):
-            due = in_seconds(10)  # many ticks, also on a machine that is busy
+            due = in_seconds(15)  # many ticks, also on a machine that is busy
             client.schedule(f"{n}", topic=here.out, key="k", at=due)
             time.sleep(0.1)
         wait_for(lambda: has(here, "k", status="done"), "the message")

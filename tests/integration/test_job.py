@@ -75,7 +75,7 @@ def test_versions_of_one_batch_count_as_replaced(job: Place, read: Read) -> None
     before = job.stats().ledger
     with job.client() as client:
         for n in range(50):
-            client.schedule(str(n), topic=job.out, key="often", at=in_seconds(2), wait=False)
+            client.schedule(str(n), topic=job.out, key="often", at=in_seconds(8), wait=False)
     wait_for(lambda: job.statuses_of("often")[-1:] == ["done"], "the last version")
     assert [m.value() for m in published(read, job.out, "often")] == [b"49"]
     assert job.stats().ledger.accepted - before.accepted == 50
