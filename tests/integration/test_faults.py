@@ -83,7 +83,8 @@ def test_a_message_is_dead_after_the_retries_it_asks_for(
 def test_a_message_that_waits_to_be_tried_again_can_be_cancelled(
     spark: SparkSession, broker: LocalKafka, topics: Topics, tmp_path, read: Read
 ) -> None:
-    here = place(tmp_path, broker.bootstrap_servers, topics, **{"retry.first_delay": "1h"})
+    patient = {"retry.first_delay": "1h", "retry.longest_delay": "1h"}
+    here = place(tmp_path, broker.bootstrap_servers, topics, **patient)
     with running(spark, here.settings), here.client() as client:
         client.schedule(
             "x", topic="missing-y", key="k", at=in_seconds(0), attributes={"retryfor": "P1D"}
