@@ -15,7 +15,7 @@ def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int) -> Stats
     """Return the figures of a state: ends are counted as they happened, live rows as they stand."""
     pending = live.filter(pc.field(STATUS) == Status.PENDING.value)
     return Stats(
-        ledger=_ledger(counts, live),
+        ledger=ledger_of(counts, _standing(live)),
         last_batch=last_batch,
         next_due=least_due(pending),
         oldest_overdue=least_due(live.filter(pc.field(DUE) < now)),
@@ -23,10 +23,14 @@ def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int) -> Stats
     )
 
 
-def _ledger(counts: Counts, live: pa.Table) -> Ledger:
+def _standing(live: pa.Table) -> Counter[str]:
     messages = live.filter(pc.field(KIND) == Kind.MESSAGE.value)
     counted = pc.value_counts(messages.column(STATUS)).to_pylist()
-    standing = Counter({row["values"]: row["counts"] for row in counted})
+    return Counter({row["values"]: row["counts"] for row in counted})
+
+
+def ledger_of(counts: Counts, standing: Counter[str]) -> Ledger:
+    """Return the ledger: ends as they were counted, and how many messages are live now."""
     ends = {status: counts.ends[status] for status in sorted(CLOSED)}
     ends |= {status: standing[status.value] for status in sorted(LIVE)}
     return Ledger(counts.accepted, ends, counts.rejected, counts.late_cancels)

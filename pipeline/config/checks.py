@@ -100,19 +100,20 @@ def _outputs(settings: Settings) -> Iterator[Problem]:
 
 def _retry(settings: Settings) -> Iterator[Problem]:
     retry = settings.retry
-    if retry.first_delay > retry.longest_delay:
-        yield Problem(
-            "retry.first_delay",
-            f"{write_duration(retry.first_delay)} is more than retry.longest_delay "
-            f"({write_duration(retry.longest_delay)}); lower the one or raise the other",
-        )
+    yield from _no_more_than(
+        "retry.first_delay", retry.first_delay, "retry.longest_delay", retry.longest_delay
+    )
 
 
 def _lookahead(settings: Settings) -> Iterator[Problem]:
-    publish = settings.publish
-    if publish.lookahead_min > publish.lookahead_max:
+    least, most = settings.publish.lookahead_min, settings.publish.lookahead_max
+    yield from _no_more_than("publish.lookahead_min", least, "publish.lookahead_max", most)
+
+
+def _no_more_than(path: str, span: int, other: str, bound: int) -> Iterator[Problem]:
+    if span > bound:
         yield Problem(
-            "publish.lookahead_min",
-            f"{write_duration(publish.lookahead_min)} is more than publish.lookahead_max "
-            f"({write_duration(publish.lookahead_max)}); lower the one or raise the other",
+            path,
+            f"{write_duration(span)} is more than {other} ({write_duration(bound)}); "
+            "lower the one or raise the other",
         )

@@ -46,14 +46,14 @@ class Topics:
             missing = wanted if anew else wanted - self._limits.keys()
             if missing:
                 self._look_up(missing)
-            found = self._check(items)
+            found = self._check(items, wanted)
             if found:
                 self._look_up(wanted)
-                found = self._check(items)
+                found = self._check(items, wanted)
         return found
 
-    def _check(self, items: list[Item]) -> dict[int, Refusal]:
-        if self._all_fit(items):
+    def _check(self, items: list[Item], wanted: set[str]) -> dict[int, Refusal]:
+        if self._all_fit(items, wanted):
             return {}
         found = (
             (number, _refusal(item, self._limits[item.chunk.topic[item.index]]))
@@ -61,9 +61,9 @@ class Topics:
         )
         return {number: refusal for number, refusal in found if refusal is not None}
 
-    def _all_fit(self, items: list[Item]) -> bool:
+    def _all_fit(self, items: list[Item], wanted: set[str]) -> bool:
         """Tell whether nothing can be refused, from what is known of all together."""
-        limits = [self._limits[topic] for topic in {i.chunk.topic[i.index] for i in items}]
+        limits = [self._limits[topic] for topic in wanted]
         chunks = {item.chunk for item in items}
         largest = max((chunk.largest for chunk in chunks), default=0)
         return not any(chunk.names_partitions for chunk in chunks) and all(

@@ -2,11 +2,12 @@
 
 from collections import Counter
 
-from state.inspect import Ledger, Stats
+from state.inspect import Stats
+from state.ledger import ledger_of
 from state.mongo.last_commit import Changed, is_shown
 from state.mongo.layout import DUE_INDEX, LAST_CLAIM, SCHEDULES, VERSIONS, Db, Document
 from state.mongo.meta import Meta
-from state.row import CLOSED, DUE, KIND, LIVE, OUTPUT_TOPIC, STATUS, Kind, Status
+from state.row import DUE, KIND, LIVE, OUTPUT_TOPIC, STATUS, Kind, Status
 
 # By status, kind and output topic: how many, and the least due among them.
 Live = dict[tuple[str, str, str | None], tuple[int, int]]
@@ -52,13 +53,10 @@ def stats_of_live(meta: Meta, live: Live, now: int) -> Stats:
             standing[status] += count
             if status == Status.PENDING:
                 by_topic[str(topic)] += count
-    counts = meta.counts
-    ends = {status: counts.ends[status] for status in sorted(CLOSED)}
-    ends |= {status: standing[status.value] for status in sorted(LIVE)}
     pending = [due for (status, _, _), (_, due) in live.items() if status == Status.PENDING]
     overdue = [due for _, due in live.values() if due < now]
     return Stats(
-        ledger=Ledger(counts.accepted, ends, counts.rejected, counts.late_cancels),
+        ledger=ledger_of(meta.counts, standing),
         last_batch=meta.last_batch,
         next_due=min(pending, default=None),
         oldest_overdue=min(overdue, default=None),
