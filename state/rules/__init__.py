@@ -1,0 +1,1 @@
+"""What to send when: pure rules, without a clock, a store or Spark."""
