@@ -62,7 +62,7 @@ def _run(bench: Bench, pending: int, seconds: int) -> dict:
         ),
         "many": _told(
             f"1,000/s with {pending:,} pending",
-            lambda: bench.steady("many", seconds, pending=pending),
+            lambda: bench.steady("many", seconds, pending=pending, keeping=True),
         ),
     }
 
@@ -90,6 +90,11 @@ def _print(m: dict, pending: int) -> None:
     console.print(_at_once(at_once, m["raw"]["rate"]))
     ratio = m["many"]["tick_ms"]["p50"] / m["few"]["tick_ms"]["p50"]
     console.print(f"tick p50 at {pending:,} pending / at 10,000 pending: {ratio:.2f}")
+    keeping = m["many"]["keeping_tick_ms"]["p50"] / m["many"]["tick_ms"]["p50"]
+    console.print(
+        f"tick p50 of events with a policy for their key / of plain ones, at {pending:,} pending: "
+        f"{keeping:.2f}"
+    )
     console.print(f"idle job: {m['idle']['core_share']:.1%} of one core")
     console.print(f"lateness over time: {draw(steady, PICTURE)}")
 

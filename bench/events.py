@@ -6,12 +6,15 @@ from datetime import UTC, datetime
 PAYLOAD_BYTES = 200
 
 
-def record(number: int, due_ms: int, topic: str) -> tuple[bytes, bytes, list[tuple[str, bytes]]]:
-    """Return key, value and headers of the event with this number."""
+Record = tuple[bytes, bytes, list[tuple[str, bytes]]]
+
+
+def record(number: int, due_ms: int, topic: str, key: int | None = None) -> Record:
+    """Return key, value and headers of the event with this number; ``key``: of another one."""
     body = json.dumps({"n": number, "due": due_ms}).encode()
     due = datetime.fromtimestamp(due_ms / 1000, UTC).isoformat(timespec="milliseconds")
     return (
-        f"key-{number}".encode(),
+        f"key-{number if key is None else key}".encode(),
         body + b" " * (PAYLOAD_BYTES - len(body)),
         [
             ("ce_specversion", b"1.0"),
@@ -22,6 +25,12 @@ def record(number: int, due_ms: int, topic: str) -> tuple[bytes, bytes, list[tup
             ("ce_deliverat", due.encode()),
         ],
     )
+
+
+def keeping(event: Record) -> Record:
+    """Return the event with a policy: it is ignored while another one of its key is pending."""
+    key, value, headers = event
+    return key, value, [*headers, ("ce_onsameid", b"keep")]
 
 
 def read(value: bytes) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import time
 
 from confluent_kafka import Producer
 
-from bench.events import record
+from bench.events import Record, keeping, record
 
 _SLICE = 0.02  # seconds
 
@@ -30,10 +30,16 @@ def main() -> None:
         due = plan.get("at") or time.time() * 1000 + chance.uniform(*plan["ahead"]) * 1000
         if plan.get("at"):
             due += chance.uniform(0, plan["spread"]) * 1000
-        key, value, headers = record(n, int(due), plan["output"])
-        _send(producer, plan["input"], key, value, headers)
+        _send(producer, plan["input"], *_event(n, int(due), plan))
     producer.flush()
     json.dump({"seconds": time.time() - begun}, sys.stdout)
+
+
+def _event(n: int, due: int, plan: dict) -> Record:
+    """Return the event; with ``keep`` every other one is of a key that is pending since long."""
+    if "keep" not in plan:
+        return record(n, due, plan["output"])
+    return keeping(record(n, due, plan["output"], plan["keep"] + n if n % 2 else None))
 
 
 def _pace(begun: float, sent: int, rate: float) -> None:

@@ -24,8 +24,18 @@ class Bench:
     folder: Path
     mongo: str | None = None  # the URI of the MongoDB that keeps the state; None: Delta tables
 
-    def steady(self, name: str, seconds: int = 40, rate: int = 1000, pending: int = 0) -> dict:
-        """Serve ``rate`` a second, due 10 to 30 s ahead, with ``pending`` others far ahead."""
+    def steady(
+        self,
+        name: str,
+        seconds: int = 40,
+        rate: int = 1000,
+        pending: int = 0,
+        keeping: bool = False,
+    ) -> dict:
+        """Serve ``rate`` a second, due 10 to 30 s ahead, with ``pending`` others far ahead.
+
+        ``keeping``: then the same once more with a policy that looks at the pending one.
+        """
         topics, job = self._job(name)
         ingest = self._preload(job, topics, pending) if pending else None
         taken = len(job.ticks())
@@ -34,10 +44,11 @@ class Bench:
         self._load(topics, count, first=0, rate=rate, ahead=(10.0, 30.0))
         lag = pending + count - sum(tick["commands"] for tick in job.ticks())
         report = _answer(observer)
-        served = [t["seconds"] * 1000 for t in job.ticks()[taken:] if t["commands"]]
-        ticks = served[len(served) // 3 :]  # the JVM warms up in the first of them
+        ticks = _served(job, taken)
+        kept = self._keeping(job, topics, seconds, rate, first=count) if keeping else {}
         job.stop()
         return report | {
+            **kept,
             "tick_ms": {f"p{q}": float(np.percentile(ticks, q)) for q in (50, 95)},
             "lag_at_end": lag,
             "ingest_rate": ingest,
@@ -87,9 +98,18 @@ class Bench:
         state = state_settings(name, folder, self.mongo)
         return topics, Job(folder, self.broker.bootstrap_servers, topics, state)
 
+    def _keeping(
+        self, job: Job, topics: tuple[str, str], seconds: int, rate: int, first: int
+    ) -> dict:
+        """Serve events that are ignored while their key is pending, which every other one is."""
+        taken, count = len(job.ticks()), seconds * rate
+        self._load(topics, count, first=first, rate=rate, ahead=(10.0, 30.0), keep=_FAR_KEYS)
+        ticks = _served(job, taken)
+        return {"keeping_tick_ms": {f"p{q}": float(np.percentile(ticks, q)) for q in (50, 95)}}
+
     def _preload(self, job: Job, topics: tuple[str, str], count: int) -> float:
         begun = time.monotonic()
-        self._load(topics, count, first=1_000_000_000, rate=0, ahead=FAR)
+        self._load(topics, count, first=_FAR_KEYS, rate=0, ahead=FAR)
         job.wait_for_commands(count)
         return count / (time.monotonic() - begun)
 
@@ -112,7 +132,14 @@ def state_settings(name: str, folder: Path, mongo: str | None) -> dict[str, obje
     return {"kind": "mongo", "mongo": {"uri": mongo, "database": f"bench-{name}"}}
 
 
+_FAR_KEYS = 1_000_000_000  # numbers of what is pending far ahead
 _APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
+
+
+def _served(job: Job, taken: int) -> list[float]:
+    """Return how long ticks with commands took; the JVM warms up in the first of them."""
+    served = [t["seconds"] * 1000 for t in job.ticks()[taken:] if t["commands"]]
+    return served[len(served) // 3 :]
 
 
 def _rate(report: dict, count: int) -> float:

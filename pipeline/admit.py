@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.farthest import too_far
+from pipeline.raw import CONTROL
 from pipeline.reasons import Reason
 from pipeline.refuse import Rule, refuse
 from state.errors import ConfigError
@@ -21,6 +23,7 @@ from state.row import (
 )
 
 _LEGAL_TOPIC = r"\A(?!\.{1,2}\z)[a-zA-Z0-9._-]{1,249}\z"
+_LEGAL_NAME = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 _LEGAL_PATTERN = re.compile(r"[a-zA-Z0-9._*?-]+")
 
 
@@ -41,6 +44,15 @@ class AdmitRules:
                     "'.', '_', '-' and the wildcards '*' and '?'"
                 )
 
+    def allows(self, topic: str) -> bool:
+        """Tell whether a schedule may publish to ``topic``."""
+        if topic in self.reserved or not re.fullmatch(_LEGAL_NAME, topic):
+            return False
+        return any(
+            fnmatchcase(topic, pattern) and (pattern.startswith("__") or not topic.startswith("__"))
+            for pattern in self.allow
+        )
+
 
 def admit(commands: DataFrame, rules: AdmitRules) -> DataFrame:
     """Refuse every command that breaks a rule and is not refused yet."""
@@ -51,7 +63,7 @@ def _of_key(rules: AdmitRules) -> list[Rule]:
     size = F.octet_length(F.col(KEY))
     return [
         Rule(
-            F.col(KEY).isNull() | (size == 0),
+            (F.col(KEY).isNull() | (size == 0)) & (F.col(ENTRY) != CONTROL),
             Reason.MISSING_KEY,
             "the record has no key; send it with one, the key names the schedule",
         ),

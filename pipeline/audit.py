@@ -7,11 +7,21 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from state.inspect import Filter, Inspector, Ledger
-from state.row import LIVE, SOURCE_OFFSET, SOURCE_PARTITION, SOURCE_TOPIC, STATUS, Kind, Status
+from state.row import (
+    LIVE,
+    OCCURRENCE,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    SOURCE_TOPIC,
+    STATUS,
+    Kind,
+    Status,
+)
+from state.version import Coordinates
 
 _EVERY_MESSAGE = Filter(kind=Kind.MESSAGE)
 _LOOKS = 5
-_VERSION = [SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET]
+_VERSION = [SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, OCCURRENCE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +30,7 @@ class LedgerAudit:
 
     ledger: Ledger
     kept: dict[Status, int]  # the rows that are there, by status
-    twice: list[tuple[str, int, int]]  # records that stand in more than one row
+    twice: list[Coordinates]  # records that stand in more than one row
     steady: bool  # whether the state stood still while the rows were counted
 
     def differences(self) -> Iterator[str]:
@@ -33,8 +43,12 @@ class LedgerAudit:
                 yield f"{status}: the ledger says {total:,}, the tables have {kept:,} rows"
             if status not in LIVE and kept > total:
                 yield f"{status}: {kept:,} rows are kept, and only {total:,} were counted"
-        for topic, partition, offset in self.twice:
-            yield f"the record {topic}, partition {partition}, offset {offset} stands in two rows"
+        for topic, partition, offset, occurrence in self.twice:
+            repeat = f", occurrence {occurrence}" if occurrence else ""
+            yield (
+                f"the record {topic}, partition {partition}, offset {offset}{repeat} stands in two "
+                "rows"
+            )
 
     @property
     def not_kept(self) -> dict[Status, int]:
@@ -69,10 +83,10 @@ def _by_status(rows: pa.Table) -> dict[Status, int]:
     return {status: counted[status.value] for status in Status}
 
 
-def _twice(rows: pa.Table) -> list[tuple[str, int, int]]:
+def _twice(rows: pa.Table) -> list[Coordinates]:
     counted = rows.group_by(_VERSION).aggregate([([], "count_all")])
     more = [row for row in counted.to_pylist() if row["count_all"] > 1]
-    return sorted((row[SOURCE_TOPIC], row[SOURCE_PARTITION], row[SOURCE_OFFSET]) for row in more)
+    return sorted((r[_VERSION[0]], r[_VERSION[1]], r[_VERSION[2]], r[_VERSION[3]]) for r in more)
 
 
 def _unbalanced(ledger: Ledger) -> str:

@@ -7,6 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.config.settings import Settings
+from pipeline.outbox.envelope import MEDIA_TYPE, opened
+from pipeline.outbox.headers import CONTENT_TYPE
 from pipeline.outbox.item import FIRE_ID
 from pipeline.read_topics import TopicReader
 from pipeline.receipts import Found, Matching, Place, fire_ids_of, receipts_of
@@ -53,7 +55,8 @@ class _Ours:
         place = Place(message.topic(), message.partition(), message.offset())
         fire_id = next(_fire_ids(message), None)
         ours = fire_id is not None and self._names(fire_id, message.timestamp()[1])
-        return Found(place, message.key(), message.value(), fire_id, ours)
+        value, inside = message.value(), _inside(message)
+        return Found(place, message.key(), value, fire_id, ours, inside)
 
     def _names(self, fire_id: str, millis: int) -> bool:
         source = fire_id.rsplit("-", 3)[0]
@@ -64,6 +67,12 @@ def _fire_ids(message: Any) -> Iterator[str]:
     for name, value in message.headers() or []:
         if name == FIRE_ID and value is not None:
             yield value.decode(errors="replace")
+
+
+def _inside(message: Any) -> bytes | None:
+    """Return what is in the envelope of a record, if this job made it one."""
+    wrapped = (CONTENT_TYPE, MEDIA_TYPE) in (message.headers() or [])
+    return opened(message.value()) if wrapped and message.value() is not None else None
 
 
 def _topics(rows: pa.Table) -> list[str]:

@@ -1,4 +1,4 @@
-"""Schedules and cancels messages from any Python program; needs no Spark."""
+"""Schedules messages, and says what is to become of them, from any Python program without Spark."""
 
 import logging
 import uuid
@@ -11,6 +11,7 @@ from typing import Any, Self
 from confluent_kafka import KafkaError as Failure
 from confluent_kafka import KafkaException, Producer
 
+from pipeline.commands import Command, version_text
 from pipeline.config.kafka import librdkafka_options
 from pipeline.config.kafka_block import KafkaSettings
 from pipeline.config.settings import DEFAULT_SOURCE, Settings
@@ -23,7 +24,12 @@ from pipeline.event import (
     cancel_record,
     schedule_record,
 )
+from pipeline.orders import Remarks, order_record, reschedule_record, scope_record
+from pipeline.terms import Repeat, SameKey, Terms
+from pipeline.written import ScheduleError
 from state.errors import ConfigError, KafkaError
+
+__all__ = ["Client", "Receipt", "Repeat", "SameKey", "ScheduleError"]
 
 _LOG = logging.getLogger("duestream.client")
 _LOG.addHandler(logging.NullHandler())
@@ -54,6 +60,15 @@ class Receipt:
     topic: str
     partition: int | None = None
     offset: int | None = None
+
+    @property
+    def version(self) -> str:
+        """What names the message that this record made, for ``if_version``."""
+        if self.partition is None or self.offset is None:
+            raise ScheduleError(
+                "if_version: this receipt does not know its offset; schedule with wait=True"
+            )
+        return version_text(self.partition, self.offset)
 
 
 class Client:
@@ -90,6 +105,12 @@ class Client:
         key: bytes | str | None = None,
         at: datetime | None = None,
         delay: timedelta | str | None = None,
+        repeat: Repeat | None = None,
+        same_key: SameKey | None = None,
+        expires_at: datetime | None = None,
+        expire_after: timedelta | str | None = None,
+        retry_max: int | None = None,
+        retry_for: timedelta | str | None = None,
         output_key: str | None = None,
         content_type: str | None = None,
         attributes: Attributes | None = None,
@@ -99,16 +120,107 @@ class Client:
     ) -> Receipt:
         """Have ``payload`` published to ``topic`` at an instant, or after a delay such as ``15m``.
 
-        The same key again replaces what is pending under it; without a key a new one is made. With
-        ``wait=False`` the call returns at once, and ``flush`` tells whether all went well.
+        The same key again replaces what is pending under it, unless ``same_key`` says otherwise;
+        without a key a new one is made. A message that ``repeat``s, or waits for others of its key
+        to settle, needs no instant. With ``wait=False`` the call returns at once, and ``flush``
+        tells whether all went well.
         """
-        wish = Wish(payload, topic, at, delay, output_key, content_type, attributes, headers)
+        terms = Terms(
+            repeat=repeat,
+            same_key=same_key,
+            expires_at=expires_at,
+            expire_after=expire_after,
+            retry_max=retry_max,
+            retry_for=retry_for,
+        )
+        wish = Wish(payload, topic, at, delay, output_key, content_type, attributes, headers, terms)
         name = str(uuid.uuid4()) if key is None else key
         return self._send(schedule_record(_as_bytes(name), wish, mode), wait)
 
-    def cancel(self, key: bytes | str, *, wait: bool = True) -> Receipt:
-        """Withdraw what is pending under ``key``."""
-        return self._send(cancel_record(_as_bytes(key)), wait)
+    def cancel(
+        self,
+        key: bytes | str,
+        *,
+        reason: str | None = None,
+        actor: str | None = None,
+        if_version: str | Receipt | None = None,
+        reply_to: str | None = None,
+        wait: bool = True,
+    ) -> Receipt:
+        """Withdraw what is pending under ``key``.
+
+        As with every command, ``reason`` and ``actor`` are remembered, ``reply_to`` names a topic
+        that gets the effect, and with ``if_version`` (a receipt of ``schedule``, or the text
+        ``partition-offset``) it acts only on the message that this record made.
+        """
+        remarks = _remarks(reason, actor, if_version, reply_to)
+        if remarks == Remarks():
+            return self._send(cancel_record(_as_bytes(key)), wait)
+        return self._send(order_record(Command.CANCEL, _as_bytes(key), remarks), wait)
+
+    def reschedule(
+        self,
+        key: bytes | str,
+        *,
+        at: datetime | None = None,
+        delay: timedelta | str | None = None,
+        reason: str | None = None,
+        actor: str | None = None,
+        if_version: str | Receipt | None = None,
+        reply_to: str | None = None,
+        wait: bool = True,
+    ) -> Receipt:
+        """Give what is pending under ``key`` another instant, or a delay from now."""
+        remarks = _remarks(reason, actor, if_version, reply_to)
+        return self._send(reschedule_record(_as_bytes(key), at, delay, remarks), wait)
+
+    def send_now(
+        self,
+        key: bytes | str,
+        *,
+        reason: str | None = None,
+        actor: str | None = None,
+        if_version: str | Receipt | None = None,
+        reply_to: str | None = None,
+        wait: bool = True,
+    ) -> Receipt:
+        """Have what is pending under ``key`` published at once."""
+        remarks = _remarks(reason, actor, if_version, reply_to)
+        return self._send(order_record(Command.SEND_NOW, _as_bytes(key), remarks), wait)
+
+    def pause(
+        self,
+        key: bytes | str | None = None,
+        *,
+        topic: str | None = None,
+        everything: bool = False,
+        reason: str | None = None,
+        actor: str | None = None,
+        if_version: str | Receipt | None = None,
+        reply_to: str | None = None,
+        wait: bool = True,
+    ) -> Receipt:
+        """Hold back what is pending under ``key``, all for an output topic, or everything."""
+        remarks = _remarks(reason, actor, if_version, reply_to)
+        name = None if key is None else _as_bytes(key)
+        return self._send(scope_record(Command.PAUSE, name, topic, everything, remarks), wait)
+
+    def resume(
+        self,
+        key: bytes | str | None = None,
+        *,
+        topic: str | None = None,
+        everything: bool = False,
+        reason: str | None = None,
+        actor: str | None = None,
+        if_version: str | Receipt | None = None,
+        reply_to: str | None = None,
+        wait: bool = True,
+    ) -> Receipt:
+        """Let go what was paused; what is overdue by then goes out at once."""
+        remarks = _remarks(reason, actor, if_version, reply_to)
+        name = None if key is None else _as_bytes(key)
+        return self._send(scope_record(Command.RESUME, name, topic, everything, remarks), wait)
 
     def forward(
         self,
@@ -217,6 +329,13 @@ def _cluster(kafka: str | KafkaSettings | Settings) -> KafkaSettings:
     if not kafka:
         raise ConfigError("kafka.bootstrap_servers: must not be empty; write host:port")
     return KafkaSettings(bootstrap_servers=kafka)
+
+
+def _remarks(
+    reason: str | None, actor: str | None, if_version: str | Receipt | None, reply_to: str | None
+) -> Remarks:
+    version = if_version.version if isinstance(if_version, Receipt) else if_version
+    return Remarks(reason=reason, actor=actor, if_version=version, reply_to=reply_to)
 
 
 def _as_bytes(key: bytes | str) -> bytes:

@@ -6,6 +6,10 @@ Decisions that must replay after a crash use the batch's time instead of this cl
 import time
 from datetime import UTC, datetime, timedelta
 
+# How far ahead a message may be due, in microseconds: about 100 years. What lies further ahead was
+# almost surely meant in another unit.
+FARTHEST = 36_525 * 86_400_000_000
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -25,5 +29,8 @@ def exact_text(micros: int) -> str:
 
 
 def _text(micros: int, precision: str) -> str:
-    instant = _EPOCH + timedelta(microseconds=micros)
+    try:
+        instant = _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:  # a calendar has no such day, but an event may name it
+        return f"{micros} microseconds after 1970"
     return instant.isoformat(timespec=precision).replace("+00:00", "Z")

@@ -11,6 +11,7 @@ from state.row import (
     HEADERS,
     KEY,
     KIND,
+    OCCURRENCE,
     OUTPUT_TOPIC,
     REASON,
     SOURCE_OFFSET,
@@ -27,7 +28,7 @@ OWN_HEADERS = "duestream-"  # how the names begin of the headers that a dead let
 
 _SAID = {REASON: "duestream-reason", DETAIL: "duestream-detail"}
 _SINGLE_LOOKS = 20
-_VERSION = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
+_VERSION = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP, OCCURRENCE)
 
 Row = dict[str, Any]
 
@@ -78,7 +79,7 @@ def newer_versions(inspector: Inspector, rows: list[Row]) -> Iterator[Row | None
     for row in rows:
         newest = None
         for other in known.get((row[SOURCE_TOPIC], row[KEY]), []):
-            counts = other[KIND] == Kind.MESSAGE or row[KIND] == Kind.REJECTION
+            counts = other[KIND] in (Kind.MESSAGE, row[KIND])
             if counts and is_newer(version_of(other), version_of(newest or row)):
                 newest = other
         yield newest

@@ -2,20 +2,44 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Literal
 
 from cloudevents.core.bindings.kafka import to_binary_event, to_structured_event
 from cloudevents.core.exceptions import CloudEventValidationError
 from cloudevents.core.v1.event import CloudEvent
 
+from pipeline.clock import now_micros
+from pipeline.commands import Command
 from pipeline.config.topics import checked_topic
+from pipeline.terms import ARGUMENTS, Terms, check_terms
+from pipeline.written import ScheduleError, duration, rfc3339
 from state.duration import parse_duration
-from state.errors import DuestreamError
+from state.rules.asked import ATTRIBUTES as ASKED
+from state.rules.instant import parse_instant
+
+__all__ = [
+    "CANCEL_TYPE",
+    "SCHEDULE_TYPE",
+    "SOURCE",
+    "Attributes",
+    "Headers",
+    "Mode",
+    "Record",
+    "ScheduleError",
+    "Wish",
+    "cancel_record",
+    "checked_name",
+    "event_of",
+    "rfc3339",
+    "schedule_record",
+    "structured_record",
+    "when",
+]
 
 SCHEDULE_TYPE = "io.duestream.schedule.v1"
-CANCEL_TYPE = "io.duestream.cancel.v1"
+CANCEL_TYPE = Command.CANCEL.type
 SOURCE = "/duestream/client"
 
 Mode = Literal["binary", "structured"]
@@ -31,10 +55,6 @@ _BY_PARAMETER = {
 }
 
 
-class ScheduleError(DuestreamError):
-    """What was to be scheduled is not complete, or contradicts itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What goes out, where and when, as the caller said it."""
@@ -47,6 +67,7 @@ class Wish:
     content_type: str | None = None
     attributes: Attributes | None = None
     headers: Headers | None = None
+    terms: Terms = field(default_factory=Terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,45 +87,56 @@ def schedule_record(key: bytes, wish: Wish, mode: Mode = "binary") -> Record:
     In binary mode the payload is the record's value, byte for byte. A message without a payload is
     always sent in structured mode: a record without a value would be a cancel.
     """
-    _check(key, wish.topic)
+    _check_key(key)
+    checked_name(wish.topic, "topic")
     event = _event(_attributes(wish), wish.payload)
-    binary = mode == "binary" and wish.payload is not None
-    message = to_binary_event(event) if binary else to_structured_event(event)
-    headers = [*message.headers.items(), *_own_headers(wish.headers or {})]
-    return Record(event.get_id(), key, message.value, headers)
+    if mode == "binary" and wish.payload is not None:
+        message = to_binary_event(event)
+        record = Record(event.get_id(), key, message.value, [*message.headers.items()])
+    else:
+        record = structured_record(key, event)
+    return replace(record, headers=[*record.headers, *_own_headers(wish.headers or {})])
+
+
+def structured_record(key: bytes, event: CloudEvent) -> Record:
+    """Return the record whose value is the whole event."""
+    message = to_structured_event(event)
+    return Record(event.get_id(), key, message.value, [*message.headers.items()])
 
 
 def cancel_record(key: bytes) -> Record:
     """Return the record that cancels what is pending under ``key``."""
-    _check(key)
-    event = _event({"type": CANCEL_TYPE, "source": SOURCE}, None)
+    _check_key(key)
     # No value: on a compacted topic the schedule then goes for good.
+    event = event_of(CANCEL_TYPE, {})
     return Record(event.get_id(), key, None, [*to_binary_event(event).headers.items()])
 
 
-def rfc3339(instant: datetime, name: str) -> str:
-    """Write an instant in UTC; ``name`` is told when it has no time zone."""
-    if instant.tzinfo is None:
-        raise ScheduleError(
-            f"{name}: {instant.isoformat()} has no time zone; "
-            "say which is meant, such as datetime.now(UTC)"
-        )
+def event_of(kind: str, attributes: Mapping[str, str]) -> CloudEvent:
+    """Return an event without data, of one of our own types."""
+    return _event({"type": kind, "source": SOURCE, **attributes}, None)
+
+
+def when(at: datetime | None, delay: timedelta | str | None) -> dict[str, str]:
+    """Return the attribute that says when; one of the two must be given."""
+    if (at is None) == (delay is None):
+        raise ScheduleError("at, delay: give one of the two, and not both")
+    if at is not None:
+        return {"deliverat": rfc3339(at, "at")}
+    return {"delayby": duration(timedelta() if delay is None else delay, "delay")}
+
+
+def checked_name(topic: str, name: str) -> str:
+    """Return the topic, if one can be named so; ``name`` is the argument that gave it."""
     try:
-        return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    except OverflowError as error:
-        raise ScheduleError(
-            f"{name}: {instant.isoformat()} lies outside the years 1 to 9999 in UTC; give another"
-        ) from error
+        return checked_topic(topic)
+    except ValueError as error:
+        raise ScheduleError(f"{name}: {error}") from error
 
 
-def _check(key: bytes, topic: str = "ok") -> None:
-    """Refuse here what the job would refuse."""
+def _check_key(key: bytes) -> None:
     if not key:
         raise ScheduleError("key: is empty; the key names the schedule, give one")
-    try:
-        checked_topic(topic)
-    except ValueError as error:
-        raise ScheduleError(f"topic: {error}") from error
 
 
 def _event(attributes: dict[str, str | datetime], payload: bytes | str | None) -> CloudEvent:
@@ -117,14 +149,42 @@ def _event(attributes: dict[str, str | datetime], payload: bytes | str | None) -
 
 
 def _attributes(wish: Wish) -> dict[str, str | datetime]:
+    terms, extra = wish.terms.attributes(), _extra(wish.attributes or {})
+    _check_once(terms, extra)
+    timed = {} if _needs_no_instant(wish, extra) else when(wish.at, wish.delay)
+    asked = {name: str(extra[name]) for name in ASKED if name in extra}
+    if terms or asked:
+        now = now_micros()
+        payload = None if wish.payload is None else _as_bytes(wish.payload)
+        check_terms({**asked, **terms}, asked, _due(timed, now), now, payload)
     own = {
         "outputtopic": wish.topic,
         "outputkey": wish.output_key,
         "datacontenttype": wish.content_type,
-        **_when(wish.at, wish.delay),
     }
     given = {name: value for name, value in own.items() if value is not None}
-    return {"type": SCHEDULE_TYPE, "source": SOURCE, **_extra(wish.attributes or {}), **given}
+    return {"type": SCHEDULE_TYPE, "source": SOURCE, **extra, **given, **timed, **terms}
+
+
+def _needs_no_instant(wish: Wish, extra: Mapping[str, object]) -> bool:
+    """Tell whether no instant is given, and none is needed."""
+    by_attribute = not extra.keys().isdisjoint(("repeatevery", "repeatcron", "settlefor"))
+    return wish.at is None and wish.delay is None and (wish.terms.says_when() or by_attribute)
+
+
+def _due(timed: dict[str, str], now: int) -> int | None:
+    """Return what the attributes come to, None without any."""
+    if "delayby" in timed:
+        return now + parse_duration(timed["delayby"])
+    return parse_instant(timed["deliverat"]) if timed else None
+
+
+def _check_once(terms: Mapping[str, str], extra: Mapping[str, object]) -> None:
+    for name in terms:
+        if name in extra:
+            raise ScheduleError(
+                f"attributes: {name} is given by {ARGUMENTS[name]} too; give it once"
+            )
 
 
 def _extra(attributes: Attributes) -> dict[str, str | datetime]:
@@ -141,31 +201,6 @@ def _attribute(name: str, value: str | int | datetime) -> str | datetime:
         return str(value)
     text = rfc3339(value, f"attributes: {name}")
     return value if name == "time" else text
-
-
-def _when(at: datetime | None, delay: timedelta | str | None) -> dict[str, str]:
-    if (at is None) == (delay is None):
-        raise ScheduleError("at, delay: give one of the two, and not both")
-    if at is not None:
-        return {"deliverat": rfc3339(at, "at")}
-    if isinstance(delay, str):
-        return {"delayby": _checked(delay)}
-    return {"delayby": _iso(delay or timedelta())}
-
-
-def _checked(delay: str) -> str:
-    try:
-        parse_duration(delay)
-    except ValueError as error:
-        raise ScheduleError(f"delay: {error}") from error
-    return delay
-
-
-def _iso(delay: timedelta) -> str:
-    micros = delay // timedelta(microseconds=1)
-    if micros < 0:
-        raise ScheduleError("delay: is below zero; what is due at once has a delay of 0s")
-    return f"PT{micros // 1_000_000}.{micros % 1_000_000:06d}S"
 
 
 def _own_headers(headers: Headers) -> list[tuple[str, bytes]]:

@@ -1,9 +1,8 @@
-"""Says how far ahead a message may be due."""
+"""Says whether a message is due further ahead than it may be."""
 
 from pyspark.sql import Column
 
-# About 100 years. What lies further ahead was almost surely meant in another unit.
-FARTHEST = 36_525 * 86_400_000_000
+from pipeline.clock import FARTHEST
 
 
 def too_far(due: Column, since: Column) -> Column:

@@ -18,7 +18,9 @@ from pipeline.binding import bind
 from pipeline.clock import now_micros
 from pipeline.config.kafka import librdkafka_options
 from pipeline.config.settings import Settings
+from pipeline.dialects.choose import names_in
 from pipeline.horizon import Horizon
+from pipeline.lookout import Lookout, Names
 from pipeline.measure import Measure
 from pipeline.outbox.report import ended
 from pipeline.outbox.start import start_outbox
@@ -136,7 +138,16 @@ class Job:
         presence.announce()
         self._outbox, out = start_outbox(settings, self._store, now_micros())
         later.callback(self._outbox.stop)
-        self._ticker = Ticker(self._store, self._outbox, self._horizon(), self._backlog(), measure)
+        if settings.publish.watch_input and not self._once:
+            later.callback(Lookout(clients, _watched(settings), self._outbox.saw).close)
+        self._ticker = Ticker(
+            self._store,
+            self._outbox,
+            self._horizon(),
+            self._backlog(),
+            measure,
+            settings.schedules.miss_after,
+        )
         self._ticker.close_when_new(out, now_micros())
 
     def _horizon(self) -> Horizon:
@@ -179,3 +190,14 @@ class Job:
 
     def _inputs(self) -> str:
         return ", ".join(source.topic for source in self._settings.sources)
+
+
+def _watched(settings: Settings) -> dict[str, Names]:
+    """Return the topics whose every record is about the schedule of its key, and its name."""
+    sources = {source.topic: names_in(source) for source in settings.sources}
+    withdrawn = {
+        rule.topic: sources[rule.source]
+        for rule in settings.withdraw
+        if rule.key is None and not rule.where
+    }
+    return withdrawn | sources

@@ -8,26 +8,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.special import is_special
 from state.row import (
     ENTRY,
     IDENTITY,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
+    SOURCE_TOPIC,
     SUPERSEDED,
     Entry,
 )
 
+_PARTITIONS = 1 << 32  # more than a topic can have
 _COMPETING = pa.array([Entry.PUT, Entry.CANCEL], pa.string())
 
 
 def latest(lines: pa.Table) -> pa.Table:
     """Keep one put or cancel per identity, and every line of another kind, in their order.
 
+    Of identities that need thought (pipeline.special) all lines are kept.
     The rule is that of state.version.is_newer: on one partition the offset decides, across
     partitions the timestamp, then the partition. SUPERSEDED counts the puts that were passed over.
     """
-    competes = _numbers(pc.is_in(lines[ENTRY], _COMPETING))
+    plain = pc.invert(is_special(lines))
+    competes = _numbers(pc.and_(pc.is_in(lines[ENTRY], _COMPETING), plain))
     rivals = np.flatnonzero(competes)
     kept, superseded = _winners(lines.take(pa.array(rivals)))
     order = np.concatenate([np.flatnonzero(~competes), rivals[kept]])
@@ -41,7 +46,9 @@ def latest(lines: pa.Table) -> pa.Table:
 def _winners(rivals: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of the newest of each identity, and how many other puts each had."""
     who = _numbers(rivals[IDENTITY].combine_chunks().dictionary_encode().indices)
-    partition = _numbers(rivals[SOURCE_PARTITION])
+    # An identity may be withdrawn by records of another topic, with partitions of its own.
+    topic = _numbers(rivals[SOURCE_TOPIC].combine_chunks().dictionary_encode().indices)
+    partition = _numbers(rivals[SOURCE_PARTITION]) + topic.astype(np.int64) * _PARTITIONS
     timestamp = _numbers(rivals[SOURCE_TIMESTAMP])
     is_put = _numbers(pc.equal(rivals[ENTRY], Entry.PUT)).astype(np.int64)
     by_offset = np.lexsort((_numbers(rivals[SOURCE_OFFSET]), partition, who))

@@ -5,16 +5,16 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from pipeline.raw import LINE, RAW_HEADERS, RAW_VALUE, VERDICT
-from state.row import BATCH_TIME, ENTRY, PAYLOAD, Entry
+from state.row import BATCH_TIME, ENTRY, PAYLOAD, POLICY, Entry
 
 _MORE_THAN_THERE_ARE = 1_000_000
 _TYPES = {field.name: field.dataType for field in from_arrow_schema(LINE).fields}
 
 
 def command_lines(commands: DataFrame) -> DataFrame:
-    """Carry each command; the record as it came only where it was refused."""
-    refused = F.col(VERDICT).isNotNull()
-    raw = {name: F.when(refused, F.col(name)).alias(name) for name in (RAW_VALUE, RAW_HEADERS)}
+    """Carry each command; the record as it came only where it is refused, or may yet be."""
+    refusable = F.col(VERDICT).isNotNull() | F.col(POLICY).isNotNull()
+    raw = {name: F.when(refusable, F.col(name)).alias(name) for name in (RAW_VALUE, RAW_HEADERS)}
     return commands.select(*[raw.get(name, F.col(name)) for name in LINE.names])
 
 

@@ -39,7 +39,7 @@ class Measure:
         """Note that its claims are handed over."""
         seconds = time.monotonic() - self._begun
         self._ticks += 1
-        self._commands += said.commands.num_rows
+        self._commands += said.count
         self._claims += claims
         self._slowest = max(self._slowest, seconds)
         if self._file:
@@ -48,7 +48,7 @@ class Measure:
                 "time": said.now,
                 "seconds": round(seconds, 4),
                 **self._laps,
-                "commands": said.commands.num_rows,
+                "commands": said.count,
                 "claims": claims,
                 "waiting": waiting,
             }

@@ -2,15 +2,26 @@
 
 import pyarrow as pa
 
-from state.row import BATCH_TIME, COMMANDS, DETAIL, HEADERS_TYPE, REASON, SUPERSEDED
+from state.row import (
+    BATCH_TIME,
+    COMMANDS,
+    DETAIL,
+    HEADERS_TYPE,
+    OCCURRENCE,
+    REASON,
+    SCHEDULED,
+    SUPERSEDED,
+)
 
 VERDICT = "_verdict"  # of a refused record: the reason and its sentence, with facts to be filled in
 FACTS = "_facts"  # of a refused record: what the dialect knows of it, as JSON
 RAW_VALUE = "_value"
 RAW_HEADERS = "_headers"
 
+CONTROL = "control"  # ENTRY of a command other than put and cancel, as its POLICY says
+
 # What the driver finds out itself.
-_LATER = (REASON, DETAIL, SUPERSEDED)
+_LATER = (OCCURRENCE, SCHEDULED, REASON, DETAIL, SUPERSEDED)
 
 LINE = pa.schema(
     [

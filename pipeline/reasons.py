@@ -33,15 +33,23 @@ class Reason(StrEnum):
         "invalid_attribute",
         "An attribute is not text in UTF-8, a number or a boolean.",
     )
-    UNSUPPORTED_ATTRIBUTE = (
-        "unsupported_attribute",
-        "The event asks for something that this version cannot do.",
-    )
     CONFLICTING_ATTRIBUTES = (
         "conflicting_attributes",
         "Two attributes were given of which only one can be followed.",
     )
-    INVALID_TIME = ("invalid_time", "The time of delivery is not an RFC 3339 instant.")
+    MISSING_FIELD = (
+        "missing_field",
+        "A field or header that the dialect of the topic needs is not there.",
+    )
+    INVALID_FIELD = (
+        "invalid_field",
+        "A field or header has a value that the dialect of the topic does not know.",
+    )
+    INVALID_AVRO = ("invalid_avro", "The value is not a schedule in Avro's binary encoding.")
+    INVALID_TIME = (
+        "invalid_time",
+        "The time of delivery is no RFC 3339 instant, or not a time as its dialect counts.",
+    )
     INVALID_DURATION = ("invalid_duration", "The delay is not a duration.")
     TIME_OUT_OF_RANGE = (
         "time_out_of_range",
@@ -49,6 +57,14 @@ class Reason(StrEnum):
     )
     INVALID_PARTITION = ("invalid_partition", "The output partition is not a partition number.")
     INVALID_RETRY = ("invalid_retry", "How often or how long to try again cannot be read.")
+    INVALID_REPEAT = ("invalid_repeat", "How the message repeats cannot be read.")
+    ENDLESS_REPEAT = ("endless_repeat", "The repeat has no end, which is not allowed here.")
+    INVALID_POLICY = (
+        "invalid_policy",
+        "What to do about a pending message of the same key cannot be read, or not done.",
+    )
+    INVALID_EXPIRY = ("invalid_expiry", "The message would expire before it is due.")
+    INVALID_COMMAND = ("invalid_command", "What a command asks for cannot be read.")
     INVALID_BASE64 = ("invalid_base64", "The binary data is not base64.")
     INVALID_MESSAGE = ("invalid_message", "The message is a JSON object or array.")
 
@@ -76,3 +92,6 @@ class Reason(StrEnum):
         "refused_by_broker",
         "The broker refused the message by a rule of its own.",
     )
+
+    # Found when a message is due, before Kafka is asked.
+    EXPIRED = ("expired", "The message could not be sent before the instant it expires.")

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from pipeline.outbox.item import fire_id_of
 from state.row import (
+    OCCURRENCE,
     OUTPUT_KEY,
     OUTPUT_TOPIC,
     PAYLOAD,
@@ -43,6 +44,7 @@ class Found(NamedTuple):
     value: bytes | None
     fire_id: str | None
     needs_row: bool = True  # whether its fire id is one that this state must know
+    inside: bytes | None = None  # the value, if the record is an envelope around it
 
 
 class Receipt(NamedTuple):
@@ -146,7 +148,7 @@ def without_receipt(rows: pa.Table) -> int:
 
 
 def _names(rows: pa.Table) -> Iterator[str]:
-    columns = _columns(rows, SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SCHEDULED)
+    columns = _columns(rows, SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SCHEDULED, OCCURRENCE)
     return (fire_id_of(*of_row) for of_row in columns)
 
 
@@ -158,7 +160,7 @@ def _what_differs(record: Found, receipt: Receipt) -> str:
     wrong = []
     if record.key != receipt.key:
         wrong.append("key")
-    if record.value != receipt.value:
+    if receipt.value != record.value and (record.inside is None or receipt.value != record.inside):
         wrong.append("payload")
     if record.fire_id is not None and record.fire_id != receipt.fire_id:
         wrong.append("fire id")

@@ -1,6 +1,5 @@
 """Sends again what ended as dead: a message as due now, a refused record exactly as it came."""
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from state.row import (
     SOURCE_TOPIC,
     Kind,
 )
+from state.rules.policy import Policy
 
 _TIMEOUT = timedelta(seconds=15)
 _CARRIED = ("traceparent", "tracestate", "correlationid")
@@ -66,7 +66,7 @@ def schedule_again(client: Client, row: Row) -> Receipt:
     """Schedule a message as it was, due now."""
     headers = {header["key"]: header["value"] for header in row[HEADERS] or []}
     content_type = headers.get("content-type", b"").decode() or None
-    own_key = row[OUTPUT_KEY] == row[KEY]
+    own_key, asked = row[OUTPUT_KEY] == row[KEY], Policy.from_json(row[POLICY])
     return client.schedule(
         row[PAYLOAD],
         topic=row[OUTPUT_TOPIC],
@@ -75,6 +75,8 @@ def schedule_again(client: Client, row: Row) -> Receipt:
         output_key=None if own_key else row[OUTPUT_KEY].decode(),
         content_type=content_type,
         attributes=_attributes(row, headers),
+        retry_max=asked.retrymax,
+        retry_for=None if asked.retryfor is None else timedelta(microseconds=asked.retryfor),
         mode=_mode(content_type),
     )
 
@@ -88,11 +90,9 @@ def send_again(client: Client, row: Row) -> Receipt:
 
 def _attributes(row: Row, headers: dict[str, bytes]) -> dict[str, str]:
     carried = {name: headers[name].decode() for name in _CARRIED if name in headers}
-    asked = json.loads(row[POLICY]) if row[POLICY] else {}
-    policy = {name: str(value) for name, value in asked.items() if value is not None}
     partition = row[OUTPUT_PARTITION]
     place = {} if partition is None else {"outputpartition": str(partition)}
-    return carried | policy | place
+    return carried | place
 
 
 def _mode(content_type: str | None) -> Mode:

@@ -4,10 +4,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.config.kafka import spark_source_options
 from pipeline.config.settings import Settings
+from pipeline.withdraw import with_withdrawals
 
 
 def records(spark: SparkSession, settings: Settings) -> DataFrame:
-    """Stream the input topics, at most so many records a batch; the user's own options win."""
+    """Stream the input topics, at most so many records a batch; the user's own options win.
+
+    Topics whose records withdraw schedules are read with them: another source of the query would
+    not fit a checkpoint that was made without it.
+    """
     pipeline = settings.pipeline
     options = {
         "startingOffsets": pipeline.starting_offsets,
@@ -15,9 +20,10 @@ def records(spark: SparkSession, settings: Settings) -> DataFrame:
         "failOnDataLoss": "true",
         **spark_source_options(settings.kafka),
     }
-    read = _kafka(spark, [source.topic for source in settings.sources], options)
+    topics = [source.topic for source in settings.sources]
+    read = _kafka(spark, sorted({*topics, *(rule.topic for rule in settings.withdraw)}), options)
     # To set a task up costs more than to decode some hundred records.
-    return read.coalesce(pipeline.decode_tasks)
+    return with_withdrawals(read.coalesce(pipeline.decode_tasks), settings.withdraw)
 
 
 def notes(spark: SparkSession, settings: Settings) -> DataFrame:

@@ -1,18 +1,20 @@
 """What happens to each micro-batch: retract, commit, hand over. The sink of the topology."""
 
 import logging
+import math
 import threading
 
 import pyarrow as pa
 
 from pipeline.backlog import Backlog
 from pipeline.clock import instant_text, now_micros
+from pipeline.deliberate import Decided, deliberate
 from pipeline.horizon import Horizon
 from pipeline.measure import Measure
 from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.report import closed_unseen, ended
-from pipeline.said import Read, Said, said_in
+from pipeline.said import Read, Said, identities, said_in
 from state.admission import versions_of
 from state.crashpoint import Point, reach
 from state.errors import StateError
@@ -26,13 +28,20 @@ class Ticker:
     """Takes every batch of lines to the store and to the outbox, one at a time."""
 
     def __init__(
-        self, store: Store, outbox: Outbox, horizon: Horizon, backlog: Backlog, measure: Measure
+        self,
+        store: Store,
+        outbox: Outbox,
+        horizon: Horizon,
+        backlog: Backlog,
+        measure: Measure,
+        miss_after: int = 30_000_000,
     ) -> None:
         self._store = store
         self._outbox = outbox
         self._horizon = horizon
         self._backlog = backlog
         self._measure = measure
+        self._miss_after = miss_after
         self._unseen: list[Item] = []
         self._unseen_since = 0
         self._lock = threading.Lock()
@@ -86,6 +95,7 @@ class Ticker:
         self._outbox.lift_holds()
         if self._store.last_batch == number:  # else nothing was written: no marker may name it
             self._outbox.hand_over(number, claims)
+        self._outbox.caught_up(said.taken())
         reach(Point.AFTER_HAND_OVER)
         self.claimed += claims.num_rows
         self._horizon.handed_over(said.now, now_micros())
@@ -94,7 +104,9 @@ class Ticker:
         reach(Point.AFTER_TICK)
 
     def _commit(self, said: Said, number: int) -> pa.Table:
-        retracted = self._retract(said)
+        decided = self._deliberate(said)
+        commands = pa.concat_tables([said.commands, decided.command_table()])
+        retracted = [*decided.outcome_tables(), *self._retract(commands, decided.spared)]
         reach(Point.BEFORE_COMMIT)
         outcomes = pa.concat_tables(
             [self._outbox.reported(), *retracted, self._seen_out(said), said.notes]
@@ -104,10 +116,12 @@ class Ticker:
             Tick(
                 batch=number,
                 now=said.now,
-                commands=said.commands,
+                commands=commands,
                 outcomes=outcomes,
                 claim_until=self._claim_until(said.now),
                 room=room,
+                miss_after=self._miss_after,
+                paused=decided.paused,
             )
         )
         self._backlog.claimed(claims, room, self._store.next_due())
@@ -122,11 +136,21 @@ class Ticker:
         until, now = self._horizon.until(batch_time), now_micros()
         return min(until, now) if now < self._outbox.watermark else until
 
-    def _retract(self, said: Said) -> list[pa.Table]:
-        """Take back what newer commands replace or cancel before it goes out."""
+    def _deliberate(self, said: Said) -> Decided:
+        if said.special.num_rows == 0:
+            return Decided(self._store.paused)
+        return deliberate(said.special, self._store, self._outbox, said.now)
+
+    def _retract(self, commands: pa.Table, spared: set[bytes]) -> list[pa.Table]:
+        """Take back what newer commands replace or cancel before it goes out.
+
+        Not of identities that are ``spared``: one message of their series was moved, no more.
+        """
         taken: dict[Entry, list[Item]] = {Entry.PUT: [], Entry.CANCEL: []}
         too_late: list[tuple[bytes, int]] = []
-        for identity, number, version, entry, superseded in said.identities():
+        for identity, number, version, entry, superseded in identities(commands):
+            if identity in spared:
+                continue
             late = self._outbox.gone(identity, number, version) if entry is Entry.CANCEL else None
             before = len(taken[entry])
             while (item := self._outbox.retract(identity, number, version)) is not None:
@@ -140,13 +164,11 @@ class Ticker:
         ]
 
     def _seen_out(self, said: Said) -> pa.Table:
-        attempts = dict(
-            zip(
-                (v for _, v in versions_of(said.notes)),
-                said.notes[ATTEMPT].to_pylist(),
-                strict=True,
-            )
-        )
+        tried = said.notes[ATTEMPT].to_pylist()
+        attempts = {  # a note without one says how the message ended, untried
+            version: math.inf if attempt is None else attempt
+            for (_, version), attempt in zip(versions_of(said.notes), tried, strict=True)
+        }
         self._unseen = [
             item for item in self._unseen if attempts.get(item.version, 0) <= len(item.attempted_at)
         ]

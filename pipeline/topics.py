@@ -30,11 +30,13 @@ def prepare_topics(settings: Settings) -> None:
     """Create the job's own topics where they are missing; input topics must exist."""
     admin = AdminClient(quiet(librdkafka_options(settings.kafka)))
     existing = _existing(admin, settings.kafka.bootstrap_servers)
-    for source in settings.sources:
-        if source.topic not in existing:
+    read = [("sources[].topic", source.topic) for source in settings.sources]
+    read += [("withdraw[].topic", rule.topic) for rule in settings.withdraw]
+    for setting, topic in read:
+        if topic not in existing:
             raise KafkaError(
-                f"the input topic {source.topic} (sources[].topic) does not exist; create it, "
-                f"for example: duestream topic create {source.topic}"
+                f"the input topic {topic} ({setting}) does not exist; create it, for example: "
+                f"duestream topic create {topic}"
             )
     copies = settings.internal.replication_factor or -1
     lanes = settings.publish.lanes
@@ -48,8 +50,9 @@ def prepare_topics(settings: Settings) -> None:
             _widen(admin, topic, lanes)
     if settings.markers_topic in own.keys() & existing.keys():
         _refuse_if_forgetful(admin, settings.markers_topic)
-    if settings.dead_letter.topic not in existing:
-        _create(admin, NewTopic(settings.dead_letter.topic, -1, copies))
+    for letters in (settings.dead_letter.topic, settings.outputs.late_topic):
+        if letters is not None and letters not in existing:
+            _create(admin, NewTopic(letters, -1, copies))
 
 
 def _existing(admin: AdminClient, servers: str) -> dict[str, int]:

@@ -12,10 +12,12 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pipeline import source
 from pipeline.admit import AdmitRules, admit
+from pipeline.asked import Asking, with_policies
 from pipeline.config.settings import Settings
 from pipeline.deadletter import with_dead_letters
 from pipeline.dialects.attributes import MAP_POLICY
-from pipeline.dialects.cloudevents import decode
+from pipeline.dialects.choose import decode
+from pipeline.dialects.wishes import IN_META
 from pipeline.fitting import fitting
 from pipeline.latest import latest
 from pipeline.lines import clock_lines, command_lines, note_lines, with_batch_time
@@ -27,14 +29,15 @@ def topology(
 ) -> DataStreamWriter:
     """Return the stream, ready to start; ``tick`` takes each batch to the state and the outbox."""
     spark.conf.set(*MAP_POLICY)
+    asking = Asking(rules(settings), settings.schedules.endless_repeats, IN_META)
 
     def read(batch: DataFrame) -> pa.Table:
-        lines = fitting(batch.toArrow(), settings.state.largest_row)
+        lines = with_policies(fitting(batch.toArrow(), settings.state.largest_row), asking)
         return latest(with_dead_letters(lines, settings.dead_letter.topic))
 
     return (
         source.records(spark, settings)
-        .transform(decode)
+        .transform(decode, settings.sources)
         .transform(admit, rules(settings))
         .transform(command_lines)
         .union(source.notes(spark, settings).transform(note_lines))

@@ -8,13 +8,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from state.row import (
+    ENTRY,
     IDENTITY,
+    OCCURRENCE,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
     SOURCE_TOPIC,
+    Entry,
 )
-from state.version import Version, is_newer
+from state.version import Coordinates, Version, is_newer
 
 _PARTITIONS = 1 << 32  # more than a topic can have
 
@@ -44,6 +47,11 @@ class HighMarks:
         """Take note of a number."""
         if value > self.of(topic, partition):
             self._marks[topic, partition] = value
+
+    def raise_all(self, others: "HighMarks") -> None:
+        """Take note of all numbers of ``others``."""
+        for (topic, partition), value in others._marks.items():
+            self.raise_to(topic, partition, value)
 
     def as_dict(self) -> Marks:
         """Return the marks in a form fit for JSON."""
@@ -85,19 +93,34 @@ def _places(commands: pa.Table) -> tuple[list[str], npt.NDArray[np.int64], npt.N
 def versions_of(table: pa.Table) -> list[tuple[bytes, Version]]:
     """Return identity and version of each row."""
     named = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
-    columns = (table.column(name).to_pylist() for name in named)
+    columns = [*(table.column(name).to_pylist() for name in named), occurrences(table)]
     versions = map(Version._make, zip(*columns, strict=True))  # quicker than to call it
     return list(zip(table.column(IDENTITY).to_pylist(), versions, strict=True))
 
 
-def coordinates_of(table: pa.Table) -> list[tuple[str, int, int]]:
-    """Return topic, partition and offset of the record that made each row."""
+def coordinates_of(table: pa.Table) -> list[Coordinates]:
+    """Return what names the version of each row."""
     named = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET)
-    return list(zip(*(table.column(name).to_pylist() for name in named), strict=True))
+    columns = [*(table.column(name).to_pylist() for name in named), occurrences(table)]
+    return list(zip(*columns, strict=True))
 
 
-def too_late(
-    commands: Sequence[tuple[bytes, Version]], known: Iterable[Version | None]
+def occurrences(table: pa.Table) -> list[int]:
+    """Return which occurrence each row is; what is not said is what the record itself makes."""
+    if OCCURRENCE not in table.schema.names:
+        return [0] * table.num_rows
+    return pc.fill_null(table.column(OCCURRENCE), 0).to_pylist()  # type: ignore[no-any-return]
+
+
+def without_effect(
+    commands: pa.Table, named: Sequence[tuple[bytes, Version]], known: Iterable[Version | None]
 ) -> list[bool]:
-    """Tell for each command whether a newer version of its identity is known already."""
-    return [not is_newer(version, old) for (_, version), old in zip(commands, known, strict=True)]
+    """Tell which commands leave their identity as it is.
+
+    They were turned away by its policy, or a newer version of it is known already.
+    """
+    ignored = pc.equal(commands.column(ENTRY), Entry.IGNORED.value).to_pylist()
+    return [
+        turned_away or not is_newer(version, old)
+        for turned_away, (_, version), old in zip(ignored, named, known, strict=True)
+    ]

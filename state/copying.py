@@ -15,6 +15,7 @@ import pyarrow as pa
 from state.admission import Marks
 from state.errors import StateError
 from state.lines import SEQ
+from state.pausing import Paused
 from state.resolve import Counts
 from state.row import ROW
 from state.version import Version
@@ -46,6 +47,7 @@ class Standing:
     changed_at: int | None  # the time of the last commit, where it is known
     taken: Marks
     counts: Counts
+    paused: Paused
 
 
 class Part(NamedTuple):
@@ -154,6 +156,8 @@ def figures(source: Source, target: Source) -> list[Figure]:
         Figure("accepted", before.counts.accepted, after.counts.accepted),
         Figure("rejected", before.counts.rejected, after.counts.rejected),
         Figure("late cancels", before.counts.late_cancels, after.counts.late_cancels),
+        Figure("missed", before.counts.missed, after.counts.missed),
+        Figure("paused", before.paused, after.paused),
         Figure("last batch", before.last_batch, after.last_batch),
         Figure("state", before.state_id, after.state_id),
     ]

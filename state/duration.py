@@ -1,7 +1,7 @@
 """Reads spans of time as people write them: ``1h30m``, ``250ms``, ``PT15M``, ``P7D``."""
 
 import re
-from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -15,37 +15,42 @@ MICROS = {
     "m": 60_000_000,
     "h": 3_600_000_000,
     "d": 86_400_000_000,
+    "w": 604_800_000_000,
 }
+FOREVER = 4 * 10**18  # longer spans are cut to this; it may be added to an instant still
 _NANOS = "ns"
-_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|μs|ms|s|m|h|d)")
+_AMOUNT = r"[0-9]+(?:\.[0-9]{1,9})?"
+_GO = re.compile(rf"(?:{_AMOUNT}(?:ns|us|µs|μs|ms|s|m|h|d))+")
 _ISO = re.compile(
-    r"P(?:(?P<w>[0-9]+)W)?(?:(?P<d>[0-9]+)D)?"
-    r"(?:T(?:(?P<h>[0-9]+)H)?(?:(?P<m>[0-9]+)M)?(?:(?P<s>[0-9]+(?:[.,][0-9]{1,9})?)S)?)?"
+    r"P(?=[0-9T])(?:[0-9]+W)?(?:[0-9]+D)?"
+    r"(?:T(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+(?:[.,][0-9]{1,9})?S)?)?"
 )
+_PART = re.compile(rf"({_AMOUNT})([a-zµμ]+)")
+_MOST_DIGITS = 19  # before the point; Spark's decimals hold no more
 
 
 def parse_duration(text: str) -> int:
-    """Return the microseconds in ``text``; ValueError with a sentence when it is no duration."""
-    if text in ("", "P") or text.endswith("T"):
+    """Return the microseconds in ``text``; ValueError with a sentence when it is no duration.
+
+    The whole is rounded up to a microsecond, and a delay is read in the same way from an event.
+    """
+    if _ISO.fullmatch(text):
+        spelled = text.translate(_ISO_AS_GO)
+    elif _GO.fullmatch(text):
+        spelled = text
+    else:
         raise ValueError(_advice(text))
-    iso = _ISO.fullmatch(text)
-    if iso:
-        days = int(iso["w"] or 0) * 7 + int(iso["d"] or 0)
-        seconds = Decimal((iso["s"] or "0").replace(",", "."))
-        return (
-            days * MICROS["d"]
-            + int(iso["h"] or 0) * MICROS["h"]
-            + int(iso["m"] or 0) * MICROS["m"]
-            + round(seconds * MICROS["s"])
-        )
-    parts = _PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(_advice(text))
-    return sum(_micros(Decimal(number), unit) for number, unit in parts)
+    nanos = sum(_nanos(amount, unit) for amount, unit in _PART.findall(spelled))
+    return min(-(-nanos // 1_000), FOREVER)
 
 
-def _micros(number: Decimal, unit: str) -> int:
-    return round(number / 1_000 if unit == _NANOS else number * MICROS[unit])
+_ISO_AS_GO = {ord("P"): "", ord("T"): "", ord(","): "."} | {ord(u): u.lower() for u in "WDHMS"}
+
+
+def _nanos(amount: str, unit: str) -> Fraction:
+    if len(amount.partition(".")[0].lstrip("0")) > _MOST_DIGITS:
+        return Fraction(FOREVER * 1_000)
+    return Fraction(amount) * (1 if unit == _NANOS else MICROS[unit] * 1_000)
 
 
 def _advice(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from state.lines import light_lines
-from state.resolve import Coordinates, Counts, Known, Line, resolve
+from state.resolve import Counts, Known, Line, resolve
 from state.row import (
     BATCH,
     CHANGED_AT,
@@ -19,6 +19,7 @@ from state.row import (
     ROW,
     STATUS,
 )
+from state.version import Coordinates
 
 _OUTCOME = [f.name for f in OUTCOME_FIELDS if f.name not in (STATUS, *KEPT)]
 
@@ -38,6 +39,10 @@ class Held:
     def get(self, identity: bytes, coordinates: Coordinates) -> Known | None:
         """Return one version, if it is known."""
         return self._known.get(identity, {}).get(coordinates)
+
+    def of(self, identity: bytes) -> Iterable[Known]:
+        """Return all versions of an identity."""
+        return self._known.get(identity, {}).values()
 
     def knows(self, identity: bytes) -> bool:
         """Tell whether anything is known of an identity."""

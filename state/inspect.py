@@ -30,6 +30,7 @@ class Ledger:
     ends: dict[Status, int]  # since the beginning, purged rows included; PENDING and CLAIMED: now
     rejected: int  # never accepted: refused records, published as dead letters
     late_cancels: int  # cancels that found nothing pending
+    missed: int = 0  # occurrences of repeating messages that were passed over
 
     @property
     def difference(self) -> int:
@@ -46,6 +47,7 @@ class Stats:
     next_due: int | None
     oldest_overdue: int | None
     pending_by_topic: dict[str, int] = field(default_factory=dict)
+    paused: int = 0  # pending rows that are held back
 
 
 class Inspector(Protocol):

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from state.inspect import Ledger, Stats
 from state.resolve import Counts
-from state.row import CLOSED, DUE, KIND, LIVE, STATUS, Kind, Status
+from state.row import CLOSED, DUE, KIND, LIVE, PARKED, STATUS, Kind, Status
 from state.select import least_due, pending_by_topic
 
 
@@ -17,9 +17,10 @@ def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int) -> Stats
     return Stats(
         ledger=ledger_of(counts, _standing(live)),
         last_batch=last_batch,
-        next_due=least_due(pending),
+        next_due=least_due(pending.filter(pc.field(DUE) < PARKED)),
         oldest_overdue=least_due(live.filter(pc.field(DUE) < now)),
         pending_by_topic=pending_by_topic(live),
+        paused=pending.filter(pc.field(DUE) >= PARKED).num_rows,
     )
 
 
@@ -33,4 +34,4 @@ def ledger_of(counts: Counts, standing: Counter[str]) -> Ledger:
     """Return the ledger: ends as they were counted, and how many messages are live now."""
     ends = {status: counts.ends[status] for status in sorted(CLOSED)}
     ends |= {status: standing[status.value] for status in sorted(LIVE)}
-    return Ledger(counts.accepted, ends, counts.rejected, counts.late_cancels)
+    return Ledger(counts.accepted, ends, counts.rejected, counts.late_cancels, counts.missed)

@@ -17,10 +17,13 @@ from state.row import (
     IDENTITY,
     KEPT,
     KIND,
+    OCCURRENCE,
     OUTCOME_FIELDS,
+    OUTPUT_TOPIC,
     PUBLISHED_OFFSET,
     ROW,
     SCHEDULED,
+    SKIPPED,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TOPIC,
@@ -40,6 +43,7 @@ LINES = pa.schema(
         pa.field(ENTRY, pa.string()),
         *ROW,
         pa.field(SUPERSEDED, pa.int32()),
+        pa.field(SKIPPED, pa.int64()),
         pa.field(SEQ, pa.int64()),
         pa.field(LINE, pa.int64()),
         pa.field(META, pa.string()),
@@ -53,12 +57,14 @@ LIGHT = [
     SOURCE_TOPIC,
     SOURCE_PARTITION,
     SOURCE_OFFSET,
+    OCCURRENCE,
     KIND,
     STATUS,
     DUE,
     PUBLISHED_OFFSET,
     CLAIM,
     SUPERSEDED,
+    SKIPPED,
     SEQ,
     BATCH,
     CHANGED_AT,
@@ -66,22 +72,28 @@ LIGHT = [
 
 
 def command_lines(commands: pa.Table, stale: Sequence[bool], batch: int, now: int) -> pa.Table:
-    """Return one line per command; ``stale`` tells which of them came too late."""
+    """Return one line per command; ``stale`` tells which of them have no effect."""
     entry = commands.column(ENTRY)
     rejected = pc.equal(entry, Entry.REJECT.value)
+    ordered = pc.equal(entry, Entry.COMMAND.value)
+    unanswered = pc.and_(ordered, pc.is_null(commands.column(OUTPUT_TOPIC)))
     live = pc.if_else(
         pc.equal(entry, Entry.CANCEL.value), Status.CANCELLED.value, Status.PENDING.value
     )
+    live = pc.if_else(unanswered, Status.DONE.value, live)
+    other = pc.if_else(ordered, Kind.COMMAND.value, Kind.MESSAGE.value)
     due = pc.coalesce(commands.column(DUE), pa.scalar(now, pa.int64()))
-    late = pc.and_(pa.chunked_array([pa.array(stale, pa.bool_())]), pc.invert(rejected))
+    of_key = pc.invert(pc.or_(rejected, ordered))
+    late = pc.and_(pa.chunked_array([pa.array(stale, pa.bool_())]), of_key)
     return reshape(
         commands,
         LINES,
         {
+            OCCURRENCE: pc.fill_null(commands.column(OCCURRENCE), 0),
             STATUS: pc.if_else(late, Status.REPLACED.value, live),
-            KIND: pc.if_else(rejected, Kind.REJECTION.value, Kind.MESSAGE.value),
+            KIND: pc.if_else(rejected, Kind.REJECTION.value, other),
             DUE: due,
-            SCHEDULED: due,
+            SCHEDULED: pc.coalesce(commands.column(SCHEDULED), due),
             SUPERSEDED: pc.coalesce(commands.column(SUPERSEDED), pa.scalar(0, pa.int32())),
             ATTEMPT: 0,
             BATCH: batch,
@@ -92,7 +104,9 @@ def command_lines(commands: pa.Table, stale: Sequence[bool], batch: int, now: in
 
 def outcome_lines(outcomes: pa.Table, batch: int, now: int) -> pa.Table:
     """Return one line per outcome that ends a version; such a line carries no content."""
-    return reshape(outcomes, LINES, {ENTRY: Entry.OUTCOME.value, BATCH: batch, CHANGED_AT: now})
+    same = {ENTRY: Entry.OUTCOME.value, BATCH: batch, CHANGED_AT: now}
+    named = pc.fill_null(outcomes.column(OCCURRENCE), 0)
+    return reshape(outcomes, LINES, {OCCURRENCE: named, **same})
 
 
 def full_outcome_line(row: pa.Table, outcome: pa.Table, batch: int, now: int) -> pa.Table:
@@ -106,6 +120,13 @@ def full_outcome_line(row: pa.Table, outcome: pa.Table, batch: int, now: int) ->
         values[CLAIM] = None
     values |= {ENTRY: Entry.OUTCOME.value, BATCH: batch, CHANGED_AT: now}
     return reshape(row, LINES, values)
+
+
+def moved_lines(rows: pa.Table, due: object, batch: int, now: int) -> pa.Table:
+    """Return the lines that give pending rows another due instant and leave them pending."""
+    same = {ENTRY: Entry.OUTCOME.value, STATUS: Status.PENDING.value, BATCH: batch}
+    same |= dict.fromkeys((CLAIM, SUPERSEDED, SKIPPED)) | {CHANGED_AT: now, DUE: due}
+    return reshape(rows, LINES, same)
 
 
 def claim_lines(rows: pa.Table, batch: int, now: int) -> pa.Table:
@@ -123,6 +144,12 @@ def claim_lines(rows: pa.Table, batch: int, now: int) -> pa.Table:
     )
 
 
+def repeat_lines(rows: pa.Table, batch: int, now: int) -> pa.Table:
+    """Return the lines of occurrences that follow claimed ones."""
+    same = {ENTRY: Entry.REPEAT.value, STATUS: Status.PENDING.value, BATCH: batch, CHANGED_AT: now}
+    return reshape(rows, LINES, same)
+
+
 def clock_line(batch: int, now: int, meta: str) -> pa.Table:
     """Return the line that closes a commit and carries what a restart must know."""
     one = {ENTRY: [Entry.CLOCK.value], BATCH: [batch], CHANGED_AT: [now], META: [meta]}
@@ -133,6 +160,6 @@ def light_lines(lines: pa.Table, first_ref: int = 0) -> Iterator[tuple[bytes, Li
     """Yield identity and line of all that concern a schedule; the reference is the row's place."""
     columns = [lines.column(name).to_pylist() for name in LIGHT]
     for ref, row in enumerate(zip(*columns, strict=True), first_ref):
-        entry, identity, *coordinates = row[:5]
+        entry, identity, *coordinates = row[:6]
         if entry != Entry.CLOCK:
-            yield identity, Line._make((entry, tuple(coordinates), *row[5:], ref))
+            yield identity, Line._make((entry, tuple(coordinates), *row[6:], ref))

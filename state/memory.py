@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from state.admission import HighMarks, not_taken, raise_marks, too_late, versions_of
+from state.admission import HighMarks, not_taken, raise_marks, versions_of, without_effect
 from state.claims import within
 from state.columns import reshape
 from state.held import Held
@@ -17,14 +17,18 @@ from state.lines import (
     claim_lines,
     command_lines,
     full_outcome_line,
+    moved_lines,
     outcome_lines,
+    repeat_lines,
 )
 from state.outcomes import attempts_in, one_per_version, overtaken, without_known_attempts
-from state.resolve import Coordinates, Known, may_act
-from state.row import LIVE, ROW, SOURCE_OFFSET, STATUS, Status
+from state.pausing import UNPARK_ROWS, Paused
+from state.repeating import choose
+from state.resolve import Known, may_act
+from state.row import LIVE, PARKED, ROW, SCHEDULED, SOURCE_OFFSET, STATUS, Status
 from state.select import by_due, by_version, expression, first, key_is
 from state.store import Tick
-from state.version import Version
+from state.version import Coordinates, Version
 
 
 class MemoryStore:
@@ -38,6 +42,7 @@ class MemoryStore:
         self._taken = HighMarks()
         self._newest: dict[bytes, Version] = {}
         self._held = Held()
+        self._paused = Paused()
         self._made: dict[int, pa.Table] = {}
 
     @property
@@ -50,20 +55,28 @@ class MemoryStore:
         """The newest committed batch, -1 before the first."""
         return self._last_batch
 
+    @property
+    def paused(self) -> Paused:
+        """What is paused as of the last commit."""
+        return self._paused
+
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""
         if tick.batch <= self._last_batch:
             return self._made.get(tick.batch, ROW.empty_table())
         commands = not_taken(tick.commands, self._taken)
+        paused = self._paused if tick.paused is None else tick.paused
         said = [
+            self._unparked(tick, paused),
             *self._outcomes(tick.outcomes, tick.batch, tick.now),
             self._judged(commands, tick),
         ]
         lines = pa.concat_tables(said)
         self._write(lines)
-        claims = self._claim(tick)
-        if lines.num_rows or claims.num_rows:
+        claims, parked = self._claim(tick, paused)
+        if lines.num_rows or claims.num_rows or parked or paused != self._paused:
             self._last_batch, self._made[tick.batch] = tick.batch, claims
+        self._paused = paused
         return claims
 
     def claims_of(self, batch: int) -> pa.Table:
@@ -79,9 +92,15 @@ class MemoryStore:
         lines = self._outcomes(outcomes, self._last_batch, now)
         self._write(pa.concat_tables([LINES.empty_table(), *lines]))
 
+    def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
+        """Return the pending versions of some identities."""
+        named = [known for i in dict.fromkeys(identities) for known in self._held.of(i)]
+        return self._held.rows(k for k in named if k.status is Status.PENDING)
+
     def next_due(self) -> int | None:
         """Return the least due of all pending rows; None when there is none."""
-        return min((k.due for k in self._held if k.status is Status.PENDING), default=None)
+        dues = (k.due for k in self._held if k.status is Status.PENDING and k.due < PARKED)
+        return min(dues, default=None)
 
     def maintain(self, now: int) -> None:
         """Forget what was closed long enough ago."""
@@ -110,7 +129,7 @@ class MemoryStore:
 
     def _judged(self, commands: pa.Table, tick: Tick) -> pa.Table:
         named = versions_of(commands)
-        late = too_late(named, self._newest_of(named))
+        late = without_effect(commands, named, self._newest_of(named))
         for (identity, version), stale in zip(named, late, strict=True):
             if not stale:
                 self._newest[identity] = version
@@ -129,7 +148,7 @@ class MemoryStore:
         outcomes = without_known_attempts(outcomes, self._attempt_of)
         outcomes = overtaken(one_per_version(outcomes), self._newest_of)
         for i, (identity, version) in enumerate(versions_of(outcomes)):
-            known = self._held.get(identity, version[:3])
+            known = self._held.get(identity, version.coordinates)
             outcome = outcomes.slice(i, 1)
             status = outcome.column(STATUS)[0].as_py()
             if known is None or not may_act(known, status):
@@ -141,12 +160,22 @@ class MemoryStore:
                 lines.append(outcome_lines(outcome, batch, now))
         return lines
 
-    def _claim(self, tick: Tick) -> pa.Table:
+    def _unparked(self, tick: Tick, paused: Paused) -> pa.Table:
+        parked = (k for k in self._held if k.status is Status.PENDING and k.due == PARKED)
+        rows = by_due(self._held.rows(parked))
+        rows = rows.filter(pa.array(~paused.held(rows))).slice(0, UNPARK_ROWS)
+        return moved_lines(rows, rows.column(SCHEDULED), tick.batch, tick.now)
+
+    def _claim(self, tick: Tick, paused: Paused) -> tuple[pa.Table, int]:
         due = (k for k in self._held if k.status is Status.PENDING and k.due <= tick.claim_until)
         rows = within(by_due(self._held.rows(due)), tick.room)
-        lines = claim_lines(rows, tick.batch, tick.now)
-        self._write(lines)
-        return reshape(lines, ROW)
+        back, rows, _ = paused.parted(rows)
+        parked = moved_lines(back, PARKED, tick.batch, tick.now)
+        chosen = choose(rows, tick)
+        claims = claim_lines(chosen.claims, tick.batch, tick.now)
+        upcoming = repeat_lines(chosen.upcoming, tick.batch, tick.now)
+        self._write(pa.concat_tables([parked, claims, upcoming]))
+        return reshape(claims, ROW), parked.num_rows
 
     def _claimed(self) -> list[Known]:
         return [k for k in self._held if k.status is Status.CLAIMED]

@@ -6,9 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from state.admission import coordinates_of, versions_of
-from state.resolve import Coordinates
 from state.row import ATTEMPT, PUBLISHED_OFFSET, STATUS, Status
-from state.version import Version, is_newer
+from state.version import Coordinates, Version, is_newer
 
 AttemptOf = Callable[[bytes, Coordinates], int]
 Newest = Callable[[Sequence[tuple[bytes, Version]]], list[Version | None]]
@@ -60,7 +59,7 @@ def without_known_attempts(outcomes: pa.Table, attempt_of: AttemptOf) -> pa.Tabl
         return outcomes
     named = versions_of(outcomes)
     fresh = [
-        attempt is None or attempt > attempt_of(identity, version[:3])
+        attempt is None or attempt > attempt_of(identity, version.coordinates)
         for attempt, (identity, version) in zip(said, named, strict=True)
     ]
     return outcomes.filter(pa.array(fresh))

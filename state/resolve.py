@@ -6,19 +6,19 @@ Every reader of the state (a fold, a view, the store in memory) comes to its ans
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from state.row import LIVE, Entry, Kind, Status
-
-Coordinates = tuple[str, int, int]  # topic, partition, offset: they name one version
+from state.version import Coordinates
 
 
 class Line(NamedTuple):
     """One line of the changelog without its content.
 
-    ``superseded`` is set on puts and cancels, and on a claim that is a put as well. A put that came
-    too late bears the status replaced, and so does a cancel older than what it would withdraw.
+    ``superseded`` is set on puts and cancels, and on a claim that is a put as well; ``skipped`` on
+    a repeat, and on a claim that is one as well. A put that came too late, or was turned
+    away, bears the status replaced, and so does a cancel older than what it would withdraw.
     """
 
     entry: str
@@ -29,6 +29,7 @@ class Line(NamedTuple):
     receipt: int | None
     claim: int | None
     superseded: int | None
+    skipped: int | None
     seq: int
     batch: int
     changed_at: int
@@ -60,6 +61,7 @@ class Counts:
     accepted: int = 0
     rejected: int = 0
     late_cancels: int = 0
+    missed: int = 0
     ends: Counter[str] = field(default_factory=Counter)
 
     def move(self, kind: str, before: str | None, after: str) -> None:
@@ -72,7 +74,7 @@ class Counts:
 
     def copy(self) -> "Counts":
         """Return counts that may be added to without changing these."""
-        return Counts(self.accepted, self.rejected, self.late_cancels, Counter(self.ends))
+        return replace(self, ends=Counter(self.ends))
 
 
 def resolve(known: dict[Coordinates, Known], lines: Iterable[Line], counts: Counts) -> None:
@@ -86,6 +88,8 @@ def resolve(known: dict[Coordinates, Known], lines: Iterable[Line], counts: Coun
             _cancel(known, line, counts, retracted == line.seq)
         elif line.entry == Entry.CLAIM:
             _claim(known, line, counts)
+        elif line.entry == Entry.REPEAT:
+            _repeat(known, line, counts)
         else:
             _put(known, line, counts)
 
@@ -96,9 +100,9 @@ def _put(known: dict[Coordinates, Known], line: Line, counts: Counts) -> None:
         older = line.superseded or 0
         counts.accepted += 1 + older
         counts.ends[Status.REPLACED] += older
-    else:
-        counts.rejected += 1
-    status = Status.REPLACED if line.status == Status.REPLACED else Status.PENDING
+    counts.rejected += kind == Kind.REJECTION
+    at_once = (Status.REPLACED, Status.DONE)  # it had no effect, or is but an order to remember
+    status = Status(line.status) if line.status in at_once else Status.PENDING
     if status is Status.PENDING:
         _close_pending(known, Status.REPLACED, line, counts)
     counts.move(kind, None, status)
@@ -108,11 +112,22 @@ def _put(known: dict[Coordinates, Known], line: Line, counts: Counts) -> None:
 def _claim(known: dict[Coordinates, Known], line: Line, counts: Counts) -> None:
     if line.superseded is not None:
         _put(known, line, counts)
+    elif line.skipped is not None:
+        _repeat(known, line, counts)
     version = known.get(line.coordinates)
     if version is None or version.status is not Status.PENDING:
         return
     _change(version, Status.CLAIMED, line, counts)
     version.claim, version.content, version.outcome = line.claim, line.ref, None
+
+
+def _repeat(known: dict[Coordinates, Known], line: Line, counts: Counts) -> None:
+    """Add an occurrence; those before it that are pending again stay so."""
+    kind = line.kind or Kind.MESSAGE
+    counts.accepted += 1
+    counts.missed += line.skipped or 0
+    counts.move(kind, None, Status.PENDING)
+    known[line.coordinates] = _version(line, kind, Status.PENDING)
 
 
 def _cancel(known: dict[Coordinates, Known], line: Line, counts: Counts, retracted: bool) -> None:

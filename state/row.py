@@ -4,14 +4,15 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-# Who it is. An identity is the source topic, a NUL byte and the record key; a version of it is one
-# record on the source topic, named by its coordinates.
+# Who it is. An identity is the source topic, a NUL byte and the record key. A version of it is what
+# one record on the source topic makes, named by its coordinates, or one of the repeats it asks for.
 IDENTITY = "identity"
 HASH = "hash"  # crc32 of the identity; its remainder by the number of lanes is the lane
 SOURCE_TOPIC = "source_topic"
 SOURCE_PARTITION = "source_partition"
 SOURCE_OFFSET = "source_offset"
 SOURCE_TIMESTAMP = "source_timestamp"
+OCCURRENCE = "occurrence"  # 0 for what the record itself makes, k for its k-th repeat
 KEY = "key"
 KIND = "kind"
 
@@ -24,6 +25,11 @@ HEADERS = "headers"
 DUE = "due"  # when to release it next
 SCHEDULED = "scheduled"  # the instant that was asked for; later DUE when it is tried again
 POLICY = "policy"  # what this message asks for besides, as JSON
+
+# The due of a pending row that is held back: its output topic is paused, or it alone is. Far beyond
+# every instant that is admitted, and still one that can be written as a date.
+PARKED = 253_402_214_400_000_000  # 9999-12-31
+PARKED_ALONE = PARKED + 1
 
 # What became of it.
 STATUS = "status"
@@ -41,6 +47,7 @@ CHANGED_AT = "changed_at"
 # What a micro-batch says of it.
 ENTRY = "entry"
 SUPERSEDED = "superseded"  # older puts of the same identity in the same batch
+SKIPPED = "skipped"  # on an occurrence that the store made: how many were passed over before it
 BATCH_TIME = "batch_time"
 
 
@@ -61,10 +68,11 @@ CLOSED = frozenset(set(Status) - LIVE)
 
 
 class Kind(StrEnum):
-    """What a row stands for: a message somebody scheduled, or a record that was refused."""
+    """What a row stands for: a message somebody scheduled, or what was done instead."""
 
     MESSAGE = "message"
     REJECTION = "rejection"  # its payload is a dead letter; it was never accepted
+    COMMAND = "command"  # an order to the job and its effect; its payload is a reply, if any
 
 
 class Entry(StrEnum):
@@ -72,23 +80,28 @@ class Entry(StrEnum):
 
     PUT = "put"  # a new version, pending
     CANCEL = "cancel"  # withdraws whatever is pending
+    IGNORED = "ignored"  # a put that the policy of its key turned away; REASON says why
     REJECT = "reject"  # a refused record, to be published as a dead letter
+    COMMAND = "command"  # an order to the job, to be remembered, and answered if it has a topic
     NOTE = "note"  # a decision of the outbox, read back from the internal topic
     CLOCK = "clock"  # nothing but the time of the batch
-    CLAIM = "claim"  # the row goes to the outbox (of a version not seen before: put and claim)
+    CLAIM = "claim"  # the row goes to the outbox (of a version not seen before: made as well)
+    REPEAT = "repeat"  # the occurrence that follows one that is claimed, pending
     OUTCOME = "outcome"  # the row ends, or goes back to pending
 
 
 INSTANTS_TYPE = pa.list_(pa.int64())
 HEADERS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
-VERSION_FIELDS = [
+RECORD_FIELDS = [
     pa.field(IDENTITY, pa.binary()),
     pa.field(SOURCE_TOPIC, pa.string()),
     pa.field(SOURCE_PARTITION, pa.int32()),
     pa.field(SOURCE_OFFSET, pa.int64()),
     pa.field(SOURCE_TIMESTAMP, pa.int64()),
 ]
+
+VERSION_FIELDS = [*RECORD_FIELDS, pa.field(OCCURRENCE, pa.int32())]
 
 CONTENT_FIELDS = [
     pa.field(HASH, pa.int64()),
@@ -130,12 +143,14 @@ ROW = pa.schema(
     ]
 )
 
-# What the topology hands to the store: puts, cancels and rejections, newest per identity.
+# What the topology hands to the store: of puts and cancels the newest per identity, and the rest.
 COMMANDS = pa.schema(
     [
         pa.field(ENTRY, pa.string()),
-        *VERSION_FIELDS,
+        *RECORD_FIELDS,
+        pa.field(OCCURRENCE, pa.int32()),  # if it is not the first of its series
         *CONTENT_FIELDS,
+        pa.field(SCHEDULED, pa.int64()),  # if that is another instant than DUE
         pa.field(REASON, pa.string()),
         pa.field(DETAIL, pa.string()),
         pa.field(SUPERSEDED, pa.int32()),

@@ -10,6 +10,7 @@ from state.row import (
     DUE,
     KEY,
     KIND,
+    OCCURRENCE,
     OUTPUT_TOPIC,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
@@ -21,7 +22,7 @@ from state.row import (
 )
 
 # Rows due at the same instant go out in the order in which their records came.
-ORDER = [DUE, SOURCE_TIMESTAMP, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TOPIC]
+ORDER = [DUE, SOURCE_TIMESTAMP, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TOPIC, OCCURRENCE]
 
 
 def by_due(rows: pa.Table) -> pa.Table:

@@ -14,7 +14,14 @@ batch's number:
 - Neither touches a version that is claimed: that one belongs to the outbox until an outcome names
   it. The caller retracts what it can from the outbox first and reports it as an outcome (replaced
   or cancelled) in the same tick.
+- An *ignored* put is one that the policy of its key has turned away: a version that is closed as
+  replaced at once, with the REASON it bears, and counted as such. It touches nothing that is
+  pending and later commands are not compared with it.
 - A *reject* is a row of kind rejection, pending at once, with an identity of its own.
+- A *command* is a row of kind command with an identity of its own, which remembers an order to the
+  job: its effect (REASON), who gave it and why (DETAIL), the key it was about (KEY). It is closed
+  as done at once; with an OUTPUT_TOPIC it is pending first, as a reply to be published. It is no
+  part of the ledger.
 - An *outcome* acts on exactly the version it names: it closes a claimed (or pending) version with
   its status, reason and receipt; status pending puts it back with the due instant given, unless a
   newer command for its identity was taken meanwhile: then it is closed as replaced.
@@ -25,17 +32,36 @@ batch's number:
   least due, as many as ``room`` says, become claimed by this batch. They are returned as full rows,
   ordered by due, and they are in the same commit. A version is claimed by one batch only, until put
   back.
+- Every version that is claimed and whose POLICY repeats leaves the occurrence that follows it
+  (state.rules.repeat.following, of its SCHEDULED) in the same commit: the same record with the next
+  number, content and POLICY, pending, due at its own instant, attempts forgotten. The claimed
+  version's own POLICY is kept without the repeat: like a baton, it is always with one version of
+  an identity, so one that is put back and claimed again does not repeat again. An occurrence that
+  is itself due by ``claim_until`` is claimed in the same commit if there is room, and so on. Each
+  counts as accepted, those that were passed over as missed. An occurrence replaces none that is
+  pending again; a put or a cancel closes all that are pending, which ends the series.
+
+- Rows that would be claimed but are *paused* (``paused``: all messages, or those for some output
+  topics) are *parked* instead: they stay pending with due PARKED, SCHEDULED as it was. Once they
+  are no longer paused, commits give them back their SCHEDULED as due, UNPARK_ROWS at a time. A
+  parked row is replaced and cancelled like any pending one. What is paused is remembered with the
+  commit, until a tick says otherwise. An outcome with status pending and due PARKED_ALONE parks one
+  version; no change of ``paused`` brings it back, only another outcome does.
 
 When ``commit`` or ``settle`` has returned, what it said is remembered, also through kill -9. A
 store opened again knows everything from its tables alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
 
 from state.claims import Room
+from state.pausing import Paused
+
+MISS_AFTER = 30_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +70,12 @@ class Tick:
 
     batch: int
     now: int
-    commands: pa.Table  # state.row.COMMANDS; at most one row per identity
+    commands: pa.Table  # state.row.COMMANDS; of puts and cancels at most one per identity
     outcomes: pa.Table  # state.row.OUTCOMES
     claim_until: int
     room: Room
+    miss_after: int = MISS_AFTER  # an occurrence later than this counts as missed
+    paused: Paused | None = None  # None: as before
 
 
 class Store(Protocol):
@@ -61,6 +89,10 @@ class Store(Protocol):
     def last_batch(self) -> int:
         """The newest committed batch, -1 before the first."""
 
+    @property
+    def paused(self) -> Paused:
+        """What is paused as of the last commit."""
+
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims (state.row.ROW, ordered by due)."""
 
@@ -73,8 +105,19 @@ class Store(Protocol):
     def settle(self, outcomes: pa.Table, now: int) -> None:
         """Record outcomes outside of a batch, as a job does when it stops cleanly."""
 
+    def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
+        """Return what is pending of some identities as of the last commit (state.row.ROW).
+
+        There may be several of one: an occurrence that is put back, and the one after it. Claimed
+        versions are not among them. If not ``whole``, only the columns that name the version and
+        KIND, DUE, SCHEDULED, OUTPUT_TOPIC and POLICY are sure to be filled.
+        """
+
     def next_due(self) -> int | None:
-        """Return an instant at or before the least due of all pending rows; None when none."""
+        """Return an instant at or before the least due of all pending rows; None when none.
+
+        Parked rows do not count.
+        """
 
     def maintain(self, now: int) -> None:
         """Do what keeps the store quick and small, if it is time to; must not block a tick."""

@@ -15,6 +15,7 @@ from state.row import (
     IDENTITY,
     KEY,
     OUTPUT_KEY,
+    PARKED,
     PAYLOAD,
     PUBLISHED_AT,
     SCHEDULED,
@@ -47,17 +48,19 @@ def stats_json(stats: Stats) -> str:
         "difference": ledger.difference,
         "rejected": ledger.rejected,
         "late_cancels": ledger.late_cancels,
+        "missed": ledger.missed,
         "last_batch": stats.last_batch,
         "next_due": _instant(stats.next_due),
         "oldest_overdue": _instant(stats.oldest_overdue),
         "pending_by_topic": stats.pending_by_topic,
+        "paused": stats.paused,
     }
     return json.dumps(line, ensure_ascii=False)
 
 
 def _plain(name: str, value: Any) -> Any:
-    if value is None:
-        return None
+    if value is None or (name == DUE and value >= PARKED):
+        return None  # what is paused is due at no instant; SCHEDULED says when it was
     if name in _KEYS:
         return key_text(value)
     if name == ATTEMPTED_AT:
@@ -79,4 +82,4 @@ def _bytes_field(name: str, raw: bytes | None) -> dict[str, str | None]:
 
 
 def _instant(micros: int | None) -> str | None:
-    return None if micros is None else exact_text(micros)
+    return None if micros is None or micros >= PARKED else exact_text(micros)

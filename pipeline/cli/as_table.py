@@ -13,18 +13,20 @@ from rich.text import Text
 from pipeline.cli.instants import relative_text, span_text
 from pipeline.cli.keys import key_text, payload_text
 from pipeline.clock import instant_text
+from pipeline.paused import instant_of, is_paused
 from state.inspect import Ledger, Stats
 from state.row import (
     ATTEMPT,
     ATTEMPTED_AT,
     CHANGED_AT,
     DETAIL,
-    DUE,
     HEADERS,
     KEY,
+    OCCURRENCE,
     OUTPUT_KEY,
     OUTPUT_PARTITION,
     OUTPUT_TOPIC,
+    PARKED,
     PAYLOAD,
     PUBLISHED_AT,
     PUBLISHED_OFFSET,
@@ -64,7 +66,7 @@ def rows_table(rows: Iterable[dict[str, Any]], now: int) -> Table:
     table.add_column("bytes", justify="right")
     for row in rows:
         size = "null" if row[PAYLOAD] is None else str(len(row[PAYLOAD]))
-        due = (instant_text(row[DUE]), relative_text(row[DUE], now))
+        due = (instant_text(instant_of(row)), relative_text(instant_of(row), now))
         cells = (Text(key_text(row[KEY])), _status(row), *due, Text(row[OUTPUT_TOPIC] or ""))
         table.add_row(*cells, size)
     return table
@@ -98,21 +100,25 @@ def stats_table(stats: Stats, now: int) -> Table:
 
 
 def _status(row: dict[str, Any]) -> Text:
+    if is_paused(row):
+        return Text("paused", "yellow")
     return Text(row[STATUS], _COLOURS.get(Status(row[STATUS]), ""))
 
 
 def _facts(row: dict[str, Any], now: int) -> Iterator[tuple[str, Text | str]]:
     yield "key", Text(key_text(row[KEY]), "bold")
     yield "status", _status(row)
-    yield "due", f"{instant_text(row[DUE])}, {relative_text(row[DUE], now)}"
+    yield "due", f"{instant_text(instant_of(row))}, {relative_text(instant_of(row), now)}"
     yield "to", Text(_target(row))
     place = f"{row[SOURCE_TOPIC]}, partition {row[SOURCE_PARTITION]}, offset {row[SOURCE_OFFSET]}"
     yield "from", Text(f"{place}, {instant_text(row[SOURCE_TIMESTAMP])}")
+    if row[OCCURRENCE]:
+        yield "occurrence", f"{row[OCCURRENCE]} of its repeats"
     if row[STATUS] == Status.DONE:
         yield "published", _receipt(row)
     if row[ATTEMPT]:
         yield "refused", ", ".join(map(instant_text, row[ATTEMPTED_AT] or []))
-    if row[SCHEDULED] not in (None, row[DUE]):
+    if row[SCHEDULED] not in (None, instant_of(row)):
         yield "asked for", instant_text(row[SCHEDULED])
     if row[REASON]:
         yield "reason", Text(": ".join(filter(None, (row[REASON], row[DETAIL]))))
@@ -167,8 +173,10 @@ def _glance(stats: Stats, now: int) -> Iterator[tuple[str, str]]:
     yield "accepted", f"{stats.ledger.accepted:,} ({_ledger(stats.ledger)})"
     yield "rejected", f"{stats.ledger.rejected:,}"
     yield "late cancels", f"{stats.ledger.late_cancels:,}"
+    yield "missed repeats", f"{stats.ledger.missed:,}"
     yield "next due", _when(stats.next_due, now)
     yield "oldest overdue", _when(stats.oldest_overdue, now)
+    yield "paused", f"{stats.paused:,}"
     yield "last batch", "none yet" if stats.last_batch < 0 else str(stats.last_batch)
 
 
@@ -180,6 +188,6 @@ def _ledger(ledger: Ledger) -> str:
 
 
 def _when(instant: int | None, now: int) -> str:
-    if instant is None:
+    if instant is None or instant >= PARKED:
         return "none"
     return f"{instant_text(instant)}, {relative_text(instant, now)}"

@@ -16,7 +16,7 @@ def key_text(key: bytes | None) -> str:
     return text if plain and text is not None else HEX + key.hex()
 
 
-def key_bytes(text: str) -> bytes:
+def key_bytes(text: str, option: str = "KEY") -> bytes:
     """Return the key that ``key_text`` wrote, or that a person typed."""
     if not text.startswith(HEX):
         return os.fsencode(text)  # bytes typed that are no text come as they were typed
@@ -24,7 +24,7 @@ def key_bytes(text: str) -> bytes:
         return bytes.fromhex(text.removeprefix(HEX))
     except ValueError as error:
         raise ConfigError(
-            f"KEY: {text} is not hexadecimal; write two digits per byte, such as 0x6f72"
+            f"{option}: {text} is not hexadecimal; write two digits per byte, such as 0x6f72"
         ) from error
 
 

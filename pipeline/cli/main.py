@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from pipeline.cli import audit, config, dead, look, send, state, work
+from pipeline.cli import audit, commands, config, dead, look, orders, plan, send, state, work
 from state.errors import DuestreamError
 
 app = typer.Typer(
@@ -14,10 +14,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(send.schedule)
-app.command()(send.cancel)
+app.command()(plan.plan)
+app.command()(orders.cancel)
+app.command()(orders.reschedule)
+app.command("send-now")(orders.send_now)
+app.command()(orders.pause)
+app.command()(orders.resume)
 app.command("list")(look.list_rows)
 app.command()(look.show)
 app.command()(look.stats)
+app.command()(commands.commands)
 app.command()(audit.audit)
 app.command()(work.run)
 app.command()(work.demo)

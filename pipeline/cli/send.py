@@ -1,18 +1,48 @@
-"""The commands that send something to the job: ``schedule`` and ``cancel``."""
+"""The command that sends a message to the job, ``schedule``, and what all that send need."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, settings_of
+from pipeline.cli.schedule_options import (
+    OPTIONS,
+    AtOption,
+    AttributeOption,
+    CompareOption,
+    CountOption,
+    CronOption,
+    DeviationOption,
+    EveryOption,
+    ExpireAfterOption,
+    ExpiresAtOption,
+    FileOption,
+    ForOption,
+    HeaderOption,
+    InOption,
+    InputOption,
+    KeyOption,
+    OnMissOption,
+    OnSameOption,
+    OutputKeyOption,
+    PayloadArgument,
+    SettleForOption,
+    SettleMaxOption,
+    TopicOption,
+    UntilOption,
+    ZoneOption,
+)
 from state.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,33 +50,6 @@ if TYPE_CHECKING:
     from pipeline.config.settings import Settings
 
 _TIMEOUT = timedelta(seconds=15)
-
-PayloadArgument = Annotated[
-    str | None, typer.Argument(help="The payload; - reads it from standard input.")
-]
-TopicOption = Annotated[str, typer.Option("--topic", help="Where to publish it.")]
-AtOption = Annotated[
-    str | None, typer.Option("--at", help="When: RFC 3339, such as 2030-01-31T09:00:00Z.")
-]
-InOption = Annotated[str | None, typer.Option("--in", help="Or after how long: 15m, 1h30m, PT15M.")]
-KeyOption = Annotated[
-    str | None,
-    typer.Option("--key", help="Its key: the same one again replaces it. Made up if not given."),
-]
-OutputKeyOption = Annotated[
-    str | None, typer.Option("--output-key", help="The key to publish it with; else its own.")
-]
-FileOption = Annotated[Path | None, typer.Option("--file", help="Read the payload from a file.")]
-HeaderOption = Annotated[
-    list[str] | None, typer.Option("--header", help="A record header.", metavar="NAME=VALUE")
-]
-AttributeOption = Annotated[
-    list[str] | None,
-    typer.Option("--attribute", help="A CloudEvents attribute.", metavar="NAME=VALUE"),
-]
-InputOption = Annotated[
-    str | None, typer.Option("--input", help="The topic the job reads; else the first source.")
-]
 
 
 def schedule(
@@ -56,6 +59,20 @@ def schedule(
     at: AtOption = None,
     delay: InOption = None,
     key: KeyOption = None,
+    every: EveryOption = None,
+    cron: CronOption = None,
+    tz: ZoneOption = None,
+    until: UntilOption = None,
+    lasting: ForOption = None,
+    count: CountOption = None,
+    on_miss: OnMissOption = None,
+    on_same: OnSameOption = None,
+    compare: CompareOption = None,
+    min_deviation: DeviationOption = None,
+    settle_for: SettleForOption = None,
+    settle_max: SettleMaxOption = None,
+    expires_at: ExpiresAtOption = None,
+    expire_after: ExpireAfterOption = None,
     output_key: OutputKeyOption = None,
     file: FileOption = None,
     header: HeaderOption = None,
@@ -65,11 +82,28 @@ def schedule(
     config: ConfigOption = None,
     assign: SetOption = None,
 ) -> None:
-    """Have a message published later."""
-    instant = _instant(at, delay)
+    """Have a message published later, once or again and again."""
+    attributes = {
+        "repeatevery": every,
+        "repeatcron": cron,
+        "repeattz": tz,
+        "repeatuntil": until,
+        "repeatfor": lasting,
+        "repeatcount": count,
+        "onmiss": on_miss,
+        "onsameid": on_same,
+        "comparefield": compare,
+        "mindeviation": min_deviation,
+        "settlefor": settle_for,
+        "settlemax": settle_max,
+        "expirytime": expires_at,
+        "expireafter": expire_after,
+    }
+    asked = {name: value for name, value in attributes.items() if value is not None}
+    instant = None if _needs_no_instant(asked, at, delay) else instant_of(at, delay)
     content = _content(payload, file)
     settings = settings_of(config, assign)
-    with _client(settings, source) as client:
+    with client_of(settings, source) as client, _told_by_option():
         receipt = client.schedule(
             content,
             topic=topic,
@@ -77,33 +111,22 @@ def schedule(
             at=instant,
             delay=delay,
             output_key=output_key,
-            attributes=_pairs("--attribute", attribute),
-            headers=_pairs("--header", header),
+            attributes=_together(pairs_of("--attribute", attribute), asked),
+            headers=pairs_of("--header", header),
         )
     _warn_if_not_allowed(settings, topic)
-    _tell("scheduled", receipt, as_json)
+    tell("scheduled", receipt, as_json)
 
 
-def cancel(
-    key: Annotated[str, typer.Argument(help="The key; 0x... for bytes that are no text.")],
-    source: InputOption = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-    assign: SetOption = None,
-) -> None:
-    """Withdraw what is pending under a key."""
-    with _client(settings_of(config, assign), source) as client:
-        receipt = client.cancel(key_bytes(key))
-    _tell("cancel sent for", receipt, as_json)
-
-
-def _client(settings: Settings, source: str | None) -> Client:
+def client_of(settings: Settings, source: str | None) -> Client:
+    """Return a client for an input topic, else the first source."""
     from pipeline.client import Client
 
     return Client(settings, topic=source, timeout=_TIMEOUT)
 
 
-def _instant(at: str | None, delay: str | None) -> datetime | None:
+def instant_of(at: str | None, delay: str | None) -> datetime | None:
+    """Return the instant, None where a delay is given; one of the two must be."""
     from pipeline.cli.instants import parse_rfc3339
 
     if (at is None) == (delay is None):
@@ -122,7 +145,8 @@ def _content(payload: str | None, file: Path | None) -> bytes:
         raise ConfigError(f"--file: {file} cannot be read: {error.strerror}") from error
 
 
-def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+def pairs_of(option: str, texts: list[str] | None) -> dict[str, str]:
+    """Read what was given as NAME=VALUE."""
     pairs = dict(text.partition("=")[::2] for text in texts or [] if "=" in text)
     if len(pairs) < len(texts or []):
         raise ConfigError(f"{option}: write NAME=VALUE, and each name once")
@@ -138,10 +162,34 @@ def _warn_if_not_allowed(settings: Settings, topic: str) -> None:
         typer.secho(sentence, fg="yellow", err=True)
 
 
-def _tell(what: str, receipt: Receipt, as_json: bool) -> None:
+def tell(what: str, receipt: Receipt, as_json: bool, about: str | None = None) -> None:
+    """Say what was sent, about whom (else its key), and where it is."""
     key = key_text(receipt.key)
     if as_json:
         typer.echo(json.dumps({**asdict(receipt), "key": key}, ensure_ascii=False))
         return
     place = f"{receipt.topic}, partition {receipt.partition}, offset {receipt.offset}"
-    typer.echo(f"{what} {key} ({place})")
+    typer.echo(f"{what} {about or key} ({place})")
+
+
+def _together(given: dict[str, str], asked: dict[str, str]) -> dict[str, str]:
+    for name in given.keys() & asked.keys():
+        raise ConfigError(f"--attribute: {name} is given by {OPTIONS[name]} too; give it once")
+    return given | asked
+
+
+def _needs_no_instant(asked: dict[str, str], at: str | None, delay: str | None) -> bool:
+    repeats_or_settles = not asked.keys().isdisjoint(("repeatevery", "repeatcron", "settlefor"))
+    return repeats_or_settles and at is None and delay is None
+
+
+@contextmanager
+def _told_by_option() -> Iterator[None]:
+    """Name the option where the client names the attribute it became."""
+    from pipeline.event import ScheduleError
+
+    try:
+        yield
+    except ScheduleError as error:
+        options = re.compile(rf"\b({'|'.join(OPTIONS)})\b")
+        raise ScheduleError(options.sub(lambda found: OPTIONS[found[0]], str(error))) from error

@@ -13,17 +13,41 @@ MILLISECOND = SECOND // 1_000
 
 Topic = Annotated[str, AfterValidator(checked_topic)]
 Pattern = Annotated[str, AfterValidator(checked_pattern)]
+Dialect = Literal["cloudevents", "cloudevents-mongo", "kms-avro", "kms-json", "etf1", "karafka"]
 
 
 class SourceSettings(Block):
     """One topic that schedules are read from."""
 
     topic: Topic = Field(description="the topic to read")
-    dialect: Literal["cloudevents"] = Field("cloudevents", description="the format of its records")
+    dialect: Dialect = Field("cloudevents", description="the format of its records")
+    output_topic: Topic | None = Field(
+        None, description="where its messages go; for cloudevents-mongo, whose events do not say it"
+    )
+    namespace: Topic | None = Field(
+        None, description="topics with the same one share their keys; null: the topic's own keys"
+    )
+
+
+class ShapeSettings(Block):
+    """How the messages of an output topic look; the first name or pattern that matches counts."""
+
+    add: dict[Annotated[str, Field(min_length=1)], str] = Field(
+        default_factory=dict, description="headers that each message gets, in place of its own"
+    )
+    strip: list[str] = Field(
+        default_factory=list, description="names of headers that no message keeps"
+    )
+    envelope: Literal["raw", "binary", "structured"] = Field(
+        "raw", description="binary, structured: each message as a CloudEvent in that mode"
+    )
+    fire_id_header: bool | None = Field(
+        None, description="whether the fire id is added; null: as publish.fire_id_header says"
+    )
 
 
 class OutputSettings(Block):
-    """Which topics schedules may publish to."""
+    """Which topics schedules may publish to, and what goes there."""
 
     allow: list[Pattern] = Field(
         default_factory=list,
@@ -32,6 +56,13 @@ class OutputSettings(Block):
     backlog_rate: dict[Topic, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict,
         description="for a topic, how many messages a second go out that are long overdue",
+    )
+    late_topic: Topic | None = Field(
+        None, description="where messages go that have expired; null: nowhere"
+    )
+    shape: dict[Pattern, ShapeSettings] = Field(
+        default_factory=dict,
+        description="by topic name or pattern with * and ?: headers and envelope of its messages",
     )
 
 
@@ -95,16 +126,27 @@ class PublishSettings(Block):
         description="a lane's rest after a transaction; up to four times that after large ones",
     )
     claim_limit: int = Field(
-        50_000, ge=1, description="messages claimed in one micro-batch at most"
+        100_000, ge=1, description="messages claimed in one micro-batch at most"
     )
     outbox_limit: int = Field(
-        100_000, ge=1, description="messages held in memory for their instant at most"
+        200_000, ge=1, description="messages held in memory for their instant at most"
+    )
+    watch_input: bool = Field(
+        True, description="hold a message while a newer record of its key waits to be read"
+    )
+    hold_limit: Duration = Field(
+        5 * SECOND, ge=0, description="... for so long at most after it is due"
     )
     transaction_timeout: Duration = Field(
         60 * SECOND, ge=SECOND, description="the broker aborts a transaction open for longer"
     )
     fire_id_header: bool = Field(
         False, description="add the fire id to each message; at_least_once always adds it"
+    )
+    late_after: Duration | None = Field(
+        10 * SECOND,
+        ge=0,
+        description="a message that goes out later than this is marked as late; null: none is",
     )
 
 
@@ -128,6 +170,32 @@ class RetrySettings(Block):
         ge=0,
         lt=1,
         description="the share by which delays vary, so that not all come at once",
+    )
+
+
+class ScheduleSettings(Block):
+    """What schedules may ask for."""
+
+    endless_repeats: bool = Field(
+        False, description="whether a repeat may have no end: no count, no last instant, no span"
+    )
+    miss_after: Duration = Field(
+        30 * SECOND, ge=0, description="an occurrence not sent for so long counts as missed"
+    )
+
+
+class WithdrawSettings(Block):
+    """A topic whose records withdraw what is pending: an order that is paid, its reminder."""
+
+    topic: Topic = Field(description="the topic to watch")
+    source: Topic = Field(description="the source topic whose schedules are withdrawn")
+    key: str | None = Field(
+        None,
+        description="JSON path of the schedule's key in the record's value; null: the record's key",
+    )
+    where: dict[str, str] = Field(
+        default_factory=dict,
+        description="JSON paths and the values that a record must have there to count",
     )
 
 

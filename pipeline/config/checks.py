@@ -6,8 +6,11 @@ from pipeline.config.kafka_block import SecuritySettings
 from pipeline.config.problems import Problem, refusal
 from pipeline.config.settings import Settings
 from pipeline.config.spans import write_duration
+from state.rules.json_path import parse_path
 
 _SASL_FIELDS = ("mechanism", "username", "password")
+_NAMELESS = "cloudevents-mongo"  # the dialect that does not say where a message goes
+_PER_PARTITION = "karafka"  # the dialect whose keys count within a partition
 _SSL_FIELDS = ("ca_file", "certificate_file", "key_file", "key_password")
 
 
@@ -16,7 +19,10 @@ def contradictions(settings: Settings) -> list[Problem]:
     return [
         *_security(settings.kafka.security),
         *_topics(settings),
+        *_dialects(settings),
+        *_withdraw(settings),
         *_outputs(settings),
+        *_shapes(settings),
         *_lookahead(settings),
         *_retry(settings),
     ]
@@ -83,10 +89,37 @@ def _topics(settings: Settings) -> Iterator[Problem]:
     named.append(("dead_letter.topic", settings.dead_letter.topic))
     named.append(("internal.topic", settings.internal_topic))
     named.append(("internal.topic", settings.markers_topic))
+    if settings.outputs.late_topic is not None:
+        named.append(("outputs.late_topic", settings.outputs.late_topic))
     for path, topic in named:
         if topic in uses:
             yield Problem(path, f"{topic} is already {uses[topic]}; give each a topic of its own")
         uses.setdefault(topic, path)
+
+
+def _dialects(settings: Settings) -> Iterator[Problem]:
+    for number, source in enumerate(settings.sources):
+        path = f"sources[{number}].output_topic"
+        if source.dialect == _NAMELESS and source.output_topic is None:
+            yield Problem(path, f"is not set; {_NAMELESS} needs it, its events name no topic")
+        if source.dialect != _NAMELESS and source.output_topic is not None:
+            yield Problem(path, f"is of no use with {source.dialect}, whose records name a topic")
+        if source.output_topic in settings.reserved_topics:
+            yield Problem(path, f"{source.output_topic} is a topic the job itself reads or writes")
+    yield from _namespaces(settings)
+
+
+def _namespaces(settings: Settings) -> Iterator[Problem]:
+    dialects: dict[str, str] = {}
+    for number, source in enumerate(settings.sources):
+        name = source.namespace or source.topic
+        other = dialects.setdefault(name, source.dialect)
+        if _PER_PARTITION in (source.dialect, other) and source.dialect != other:
+            yield Problem(
+                f"sources[{number}].namespace",
+                f"{name} is shared by {other} and {source.dialect}; with {_PER_PARTITION} a key "
+                "counts within its partition only, give each a namespace of its own",
+            )
 
 
 def _outputs(settings: Settings) -> Iterator[Problem]:
@@ -95,6 +128,18 @@ def _outputs(settings: Settings) -> Iterator[Problem]:
             yield Problem(
                 f"outputs.allow[{number}]",
                 f"{pattern} is a topic the job itself reads or writes; remove it from the list",
+            )
+
+
+def _shapes(settings: Settings) -> Iterator[Problem]:
+    if settings.publish.guarantee == "exactly_once":
+        return
+    for pattern, shape in settings.outputs.shape.items():
+        if shape.fire_id_header is False and shape.envelope == "raw":
+            yield Problem(
+                f"outputs.shape.{pattern}.fire_id_header",
+                "with publish.guarantee at_least_once nothing else tells a message sent twice; "
+                "leave it out, or choose an envelope, which has the fire id as its id",
             )
 
 
@@ -117,3 +162,24 @@ def _no_more_than(path: str, span: int, other: str, bound: int) -> Iterator[Prob
             f"{write_duration(span)} is more than {other} ({write_duration(bound)}); "
             "lower the one or raise the other",
         )
+
+
+def _withdraw(settings: Settings) -> Iterator[Problem]:
+    sources = {source.topic: source.dialect for source in settings.sources}
+    for number, rule in enumerate(settings.withdraw):
+        path = f"withdraw[{number}]"
+        if rule.source not in sources:
+            yield Problem(f"{path}.source", f"{rule.source} is not one of sources[].topic")
+        if sources.get(rule.source) == _PER_PARTITION:
+            yield Problem(
+                f"{path}.source",
+                f"{rule.source} is of the dialect {_PER_PARTITION}, whose schedules are named by "
+                "their partition too; a record of another topic cannot tell it",
+            )
+        if rule.topic in sources:
+            yield Problem(f"{path}.topic", f"{rule.topic} is also one of sources[].topic")
+        for said in filter(None, (rule.key, *rule.where)):
+            try:
+                parse_path(said)
+            except ValueError as error:
+                yield Problem(path, f"has a JSON path that cannot be read: {error}")

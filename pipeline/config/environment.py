@@ -7,7 +7,7 @@ from pipeline.config.nearest import did_you_mean
 from pipeline.config.places import KNOWN, Place, find
 from pipeline.config.problems import Problem
 from pipeline.config.settings import DELIMITER, PREFIX
-from pipeline.config.texts import read_text
+from pipeline.config.texts import read_item, read_text
 from state.crashpoint import CRASH_AT
 
 _RESERVED = frozenset({CONFIG_FILE, "DUESTREAM_CACHE", CRASH_AT})
@@ -45,6 +45,8 @@ def known_variables(
 def _text(place: Place, text: str) -> str | None:
     """Return the text that pydantic-settings takes, or raise ValueError when it cannot be read."""
     if place.name is not None:
+        if place.setting.item:
+            read_item(text)
         return text
     value = read_text(place.setting, text)
     if value == []:

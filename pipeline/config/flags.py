@@ -6,7 +6,7 @@ from typing import Any
 from pipeline.config.nearest import did_you_mean
 from pipeline.config.places import KNOWN, Place, find
 from pipeline.config.problems import Problem
-from pipeline.config.texts import read_text
+from pipeline.config.texts import read_item, read_text
 from state.errors import ConfigError
 
 
@@ -38,8 +38,11 @@ def from_flags(flags: Mapping[str, object]) -> tuple[dict[str, Any], list[Proble
 
 
 def _plant(tree: dict[str, Any], place: Place, value: object) -> None:
-    if place.name is None and isinstance(value, str):
-        value = read_text(place.setting, value)
+    if isinstance(value, str):
+        if place.name is None:
+            value = read_text(place.setting, value)
+        elif place.setting.item:
+            value = read_item(value)
     *blocks, last = place.steps
     for step in blocks:
         tree = tree.setdefault(step, {})

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
 
 from pipeline.config.file import read_file
-from pipeline.config.texts import read_text
+from pipeline.config.texts import read_item, read_text
 from pipeline.config.tree import Setting
 
 Variables = Mapping[str, str | None]
@@ -45,9 +45,12 @@ class VariableSource(EnvSettingsSource):
         super().__init__(settings)
         self.env_vars = variables
 
-    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        """Read a list, a map or a block: lists also by comma, where JSON alone would be taken."""
-        return read_text(Setting(field_name, field), value)
+    def decode_complex_value(self, field_name: str, field: FieldInfo | None, value: Any) -> Any:
+        """Read a list, a map or a block: lists also by comma, where JSON alone would be taken.
+
+        A block in a map of blocks has no field of its own.
+        """
+        return read_item(value) if field is None else read_text(Setting(field_name, field), value)
 
 
 class FileSource(PydanticBaseSettingsSource):

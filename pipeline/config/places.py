@@ -5,9 +5,9 @@ from typing import NamedTuple
 from pipeline.config.settings import Settings
 from pipeline.config.tree import Setting, settings_of
 
-# Items of a list have no path of their own: the list is given whole.
+# Items of a list have no path of their own: the list is given whole; so is a block in a map.
 KNOWN: dict[str, Setting] = {
-    setting.path: setting for setting in settings_of(Settings) if "[]" not in setting.path
+    setting.path: setting for setting in settings_of(Settings) if "[" not in setting.path
 }
 
 

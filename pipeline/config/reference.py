@@ -46,8 +46,7 @@ def _section(setting: Setting) -> str:
     block = setting.block or setting.item
     if block is None:
         raise TypeError(f"{setting.path} is no block")
-    path = f"{setting.path}[]" if setting.item else setting.path
-    rows = [inner for inner in fields_of(block, path) if not inner.block]
+    rows = [inner for inner in fields_of(block, setting.inside) if not (inner.block or inner.item)]
     rows = [setting, *rows] if setting.item else rows
     return f"## `{setting.path}`\n\n{_meaning(block)}\n\n{_table(rows)}"
 
@@ -64,7 +63,7 @@ def _lines(settings: list[Setting]) -> Iterator[str]:
     yield "| setting | default | variable | meaning |"
     yield "|---|---|---|---|"
     for setting in settings:
-        name = "" if "[]" in setting.path else f"`{variable(setting.path)}`"
+        name = "" if "[" in setting.path else f"`{variable(setting.path)}`"
         meaning = setting.info.description or ""
         yield f"| `{setting.path}` | {_default(setting)} | {name} | {meaning}{_choices(setting)} |"
 

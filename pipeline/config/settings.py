@@ -14,8 +14,10 @@ from pipeline.config.blocks import (
     PipelineSettings,
     PublishSettings,
     RetrySettings,
+    ScheduleSettings,
     SourceSettings,
     SparkSettings,
+    WithdrawSettings,
 )
 from pipeline.config.kafka_block import KafkaSettings
 from pipeline.config.layers import lower_sources
@@ -47,12 +49,16 @@ class Settings(Block, BaseSettings):
     sources: list[SourceSettings] = Field(
         [DEFAULT_SOURCE], min_length=1, description="the topics that schedules are read from"
     )
+    withdraw: list[WithdrawSettings] = Field(
+        default_factory=list, description="topics whose records withdraw what is pending"
+    )
     outputs: OutputSettings = OutputSettings()
     dead_letter: DeadLetterSettings = DeadLetterSettings()
     internal: InternalSettings = InternalSettings()
     pipeline: PipelineSettings = PipelineSettings()
     publish: PublishSettings = PublishSettings()
     retry: RetrySettings = RetrySettings()
+    schedules: ScheduleSettings = ScheduleSettings()
     limits: LimitSettings = LimitSettings()
     state: StateSettings = StateSettings()
     spark: SparkSettings = SparkSettings()
@@ -72,7 +78,9 @@ class Settings(Block, BaseSettings):
     def reserved_topics(self) -> frozenset[str]:
         """The topics the job itself reads or writes; no schedule may publish to one of them."""
         own = {self.internal_topic, self.markers_topic, self.dead_letter.topic}
-        return frozenset(own | {source.topic for source in self.sources})
+        own |= set() if self.outputs.late_topic is None else {self.outputs.late_topic}
+        watched = {rule.topic for rule in self.withdraw}
+        return frozenset(own | watched | {source.topic for source in self.sources})
 
     @classmethod
     def settings_customise_sources(

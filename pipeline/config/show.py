@@ -35,7 +35,7 @@ def as_in_file(setting: Setting, value: Any) -> Any:
     if isinstance(value, Block):
         return shown(value)
     if setting.is_duration:
-        return write_duration(value)
+        return None if value is None else write_duration(value)
     if isinstance(value, list):
         return [shown(item) if isinstance(item, Block) else item for item in value]
     if isinstance(value, dict):
@@ -43,7 +43,9 @@ def as_in_file(setting: Setting, value: Any) -> Any:
     return HIDDEN if isinstance(value, SecretStr) else value
 
 
-def _option(name: str, value: str | SecretStr) -> str:
+def _option(name: str, value: Block | str | SecretStr) -> Any:
+    if isinstance(value, Block):
+        return shown(value)
     if isinstance(value, SecretStr) or _SECRET_NAME.search(name):
         return HIDDEN
     return value

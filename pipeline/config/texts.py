@@ -18,6 +18,11 @@ def read_text(setting: Setting, text: str) -> Any:
     return text
 
 
+def read_item(text: str) -> Any:
+    """Return the block that ``text`` gives for one name in a map of blocks, or raise ValueError."""
+    return _parsed(text, dict)
+
+
 def _by_comma(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 

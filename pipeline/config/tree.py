@@ -27,8 +27,16 @@ class Setting:
 
     @property
     def item(self) -> type[Block] | None:
-        """The block that each of its items is, if it is a list of blocks."""
-        return _block(get_args(self.info.annotation)[0]) if self.is_list else None
+        """The block that each of its items is, if it is a list or a map of blocks."""
+        items = get_args(self.info.annotation)[-1:] if self.is_list or self.is_map else ()
+        return _block(items[0]) if items else None
+
+    @property
+    def inside(self) -> str:
+        """The path of the blocks it holds: any of a list, or any by its name in a map."""
+        if self.item is None:
+            return self.path
+        return f"{self.path}[NAME]" if self.is_map else f"{self.path}[]"
 
     @property
     def is_list(self) -> bool:
@@ -43,7 +51,9 @@ class Setting:
     @property
     def is_duration(self) -> bool:
         """Whether it is written as text and held in microseconds."""
-        return _READS_DURATIONS in self.info.metadata
+        kinds = get_args(self.info.annotation)  # more than one, where it may be null
+        known = [self.info.metadata, *(getattr(kind, "__metadata__", ()) for kind in kinds)]
+        return any(_READS_DURATIONS in each for each in known)
 
     @property
     def is_optional(self) -> bool:
@@ -63,18 +73,20 @@ def settings_of(block: type[Block], path: str = "") -> Iterator[Setting]:
         yield setting
         inner = setting.block or setting.item
         if inner is not None:
-            here = f"{setting.path}[]" if setting.item else setting.path
-            yield from settings_of(inner, here)
+            yield from settings_of(inner, setting.inside)
 
 
 def block_at(block: type[Block], place: tuple[int | str, ...]) -> type[Block] | None:
     """Return the block found at ``place``, a path as pydantic tells it, with list positions."""
     here: type[Block] | None = block
+    names_item = False
     for step in place:
-        if isinstance(step, int) or here is None:
+        if isinstance(step, int) or here is None or names_item:
+            names_item = False
             continue
         found = {setting.path: setting for setting in fields_of(here)}.get(step)
         here = None if found is None else found.block or found.item
+        names_item = found is not None and found.is_map
     return here
 
 

@@ -4,8 +4,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
+from pipeline.commands import ATTRIBUTES as COMMANDED
 from pipeline.dialects.json_text import STRICT, has_half_surrogate, is_whole_object, raw_member
 from pipeline.raw import RAW_HEADERS, RAW_VALUE
+from state.rules.asked import ATTRIBUTES as POLICIES
 
 # What the session must be told, or a header that comes twice would stop the stream.
 MAP_POLICY = ("spark.sql.mapKeyDedupPolicy", "LAST_WIN")
@@ -30,28 +32,13 @@ WISHES = (
     "delayby",
     "outputkey",
     "outputpartition",
-    "retrymax",
-    "retryfor",
-)
-# Understood, and not there yet: refused by name rather than passed over in silence.
-UNSUPPORTED = (
-    "expirytime",
-    "repeatevery",
-    "repeatcron",
-    "repeattz",
-    "repeatuntil",
-    "repeatfor",
-    "repeatcount",
-    "onsameid",
-    "comparefield",
-    "mindeviation",
-    "settlefor",
+    *POLICIES,
 )
 BASE64 = "data_base64"
 
 _BROKEN = "_broken"
 _NAMED = "_named"
-_ATTRIBUTES = (*REQUIRED, "datacontenttype", *WISHES, *CARRIED, *UNSUPPORTED)
+_ATTRIBUTES = (*REQUIRED, "datacontenttype", *WISHES, *CARRIED, *COMMANDED)
 _JSON_FORMAT = r"\A\s*+application/cloudevents(?:\+json)?\s*+(?:;.*)?\z"
 _FIELDS = (*_ATTRIBUTES, BASE64, _BROKEN)
 _SCHEMA = StructType([StructField(name, StringType()) for name in _FIELDS])

@@ -3,6 +3,9 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from pipeline.asked import IN_SECOND_FORM, SAID_BY_COMMANDS, TIMED
+from pipeline.commands import ALIKE, NO_COMMAND, Command
+from pipeline.commands import ATTRIBUTES as COMMANDED
 from pipeline.dialects.attributes import (
     BASE64,
     BINARY,
@@ -18,6 +21,7 @@ from pipeline.dialects.attributes import (
 from pipeline.dialects.event_rules import nested_attribute, rules_of_events
 from pipeline.dialects.json_text import scalar_text
 from pipeline.dialects.put_rules import rules_of_puts
+from pipeline.dialects.record import as_it_came, as_lines, kept_content, with_content
 from pipeline.dialects.wishes import (
     MESSAGE,
     WISH,
@@ -27,35 +31,23 @@ from pipeline.dialects.wishes import (
     with_due,
     with_wishes,
 )
-from pipeline.identity import schedule_identity
-from pipeline.raw import FACTS, LINE, RAW_HEADERS, RAW_VALUE, VERDICT
+from pipeline.raw import CONTROL, RAW_VALUE
+from pipeline.reasons import Reason
 from pipeline.refuse import Rule, refuse
 from state.row import (
     DUE,
     ENTRY,
-    HASH,
     HEADERS,
-    IDENTITY,
     KEY,
-    KIND,
     OUTPUT_KEY,
     OUTPUT_PARTITION,
     OUTPUT_TOPIC,
     PAYLOAD,
     POLICY,
-    SOURCE_OFFSET,
-    SOURCE_PARTITION,
-    SOURCE_TIMESTAMP,
-    SOURCE_TOPIC,
     Entry,
-    Kind,
 )
+from state.rules.asked import ATTRIBUTES as POLICIES
 
-CANCEL_TYPE = "io.duestream.cancel.v1"
-
-_CONTENT = "_content"
-_POLICY = ("retrymax", "retryfor")
-_OF_CONTENT = (OUTPUT_TOPIC, OUTPUT_PARTITION, OUTPUT_KEY, PAYLOAD, HEADERS, DUE, POLICY)
 _HEADER = "struct<key:string,value:binary>"
 
 
@@ -65,52 +57,40 @@ def decode(records: DataFrame) -> DataFrame:
     Besides the columns of a command the result has those of pipeline.raw, for the dead letter.
     """
     return (
-        records.select(*_as_it_came())
+        records.transform(as_it_came)
         .transform(with_event)
         .transform(with_wishes)
         .transform(with_due)
         .transform(refuse, _rules())
-        .withColumn(_CONTENT, F.when(F.col(VERDICT).isNull() & ~_cancels(), _content()))
-        .select(*_command())
+        .transform(with_content, _puts(), _content())
+        .transform(as_lines, _facts(), _decided())
     )
-
-
-def _as_it_came() -> list[Column]:
-    return [
-        F.col("topic").alias(SOURCE_TOPIC),
-        F.col("partition").alias(SOURCE_PARTITION),
-        F.col("offset").alias(SOURCE_OFFSET),
-        F.unix_micros("timestamp").alias(SOURCE_TIMESTAMP),
-        F.col("key").alias(KEY),
-        F.col("value").alias(RAW_VALUE),
-        F.col("headers").alias(RAW_HEADERS),
-    ]
 
 
 def _rules() -> list[Rule]:
     an_event = F.col(MODE) != TOMBSTONE
-    a_put = an_event & ~_cancels()
     return [
         *[rule._replace(broken=an_event & rule.broken) for rule in rules_of_events()],
-        *[rule._replace(broken=a_put & rule.broken) for rule in rules_of_puts()],
+        Rule(
+            _puts() & attribute("type").rlike(ALIKE),
+            Reason.INVALID_COMMAND,
+            f"type{{event[type]}} {NO_COMMAND}",
+        ),
+        *[rule._replace(broken=_puts() & rule.broken) for rule in rules_of_puts()],
     ]
 
 
-def _command() -> list[Column]:
-    identity = schedule_identity(F.col(SOURCE_TOPIC), F.col(KEY))
-    values = {
-        ENTRY: F.when(_cancels(), Entry.CANCEL.value).otherwise(Entry.PUT.value),
-        IDENTITY: identity,
-        HASH: F.crc32(identity),
-        KIND: F.lit(Kind.MESSAGE.value),
-        FACTS: F.when(F.col(VERDICT).isNotNull(), _facts()),
-        **{name: F.col(_CONTENT)[name] for name in _OF_CONTENT},
+def _decided() -> dict[str, Column]:
+    return {
+        ENTRY: F.when(_cancels(), Entry.CANCEL.value)
+        .when(_commands(), CONTROL)
+        .otherwise(Entry.PUT.value),
+        POLICY: F.when(_commands(), _command_text()).otherwise(kept_content(POLICY)),
     }
-    return [values.get(name, F.col(name)).alias(name) for name in LINE.names]
 
 
-def _content() -> Column:
-    content = {
+def _content() -> dict[str, Column]:
+    return {
         OUTPUT_TOPIC: wish("outputtopic"),
         OUTPUT_PARTITION: wish("outputpartition").try_cast("int"),
         OUTPUT_KEY: F.coalesce(wish("outputkey").cast("binary"), F.col(KEY)),
@@ -119,11 +99,10 @@ def _content() -> Column:
         DUE: F.col(DUE),
         POLICY: _policy(),
     }
-    return F.struct(*[content[name].alias(name) for name in _OF_CONTENT])
 
 
-def _facts() -> Column:
-    facts = {
+def _facts() -> dict[str, Column]:
+    return {
         "event": F.col(EVENT),
         "wish": F.col(WISH),
         "names": names(),
@@ -131,17 +110,40 @@ def _facts() -> Column:
         "message": F.col(MESSAGE),
         "nested": nested_attribute(),
     }
-    return F.to_json(F.struct(*[value.alias(name) for name, value in facts.items()]))
+
+
+def _commands() -> Column:
+    """Tell whether the event is a command that has more to say than that its key is cancelled."""
+    more = F.coalesce(*map(attribute, COMMANDED)).isNotNull()
+    told = _is_of(*Command) & (~_is_of(Command.CANCEL) | more)
+    return (F.col(MODE) != TOMBSTONE) & told
 
 
 def _cancels() -> Column:
-    says_so = F.coalesce(attribute("type") == CANCEL_TYPE, F.lit(False))
-    return (F.col(MODE) == TOMBSTONE) | says_so
+    return (F.col(MODE) == TOMBSTONE) | (_is_of(Command.CANCEL) & ~_commands())
+
+
+def _puts() -> Column:
+    return (F.col(MODE) != TOMBSTONE) & ~_is_of(*Command)
+
+
+def _is_of(*commands: Command) -> Column:
+    said = attribute("type").isin(*[command.type for command in commands])
+    return F.coalesce(said, F.lit(False))
+
+
+def _command_text() -> Column:
+    """Return what a command says, for pipeline.asked to read."""
+    return F.to_json(F.struct(*[attribute(name).alias(name) for name in SAID_BY_COMMANDS]))
 
 
 def _policy() -> Column:
-    asked = [wish(name) for name in _POLICY]
-    as_json = F.to_json(F.struct(*[wish(name).alias(name) for name in _POLICY]))
+    """Return what the event asks for besides, for pipeline.asked to read."""
+    asked = [wish(name) for name in POLICIES]
+    given = {name: wish(name) for name in POLICIES}
+    given[TIMED] = F.when(F.coalesce(wish("deliverat"), wish("delayby")).isNotNull(), "true")
+    given[IN_SECOND_FORM] = F.when(in_second_form(), "true")
+    as_json = F.to_json(F.struct(*[value.alias(name) for name, value in given.items()]))
     return F.when(F.coalesce(*asked).isNotNull(), as_json)
 
 

@@ -45,6 +45,12 @@ def nested_member(text: Column, names: tuple[str, ...]) -> Column:
     return F.regexp_extract(text, pattern, 1)
 
 
+def unquoted_member(text: Column, names: tuple[str, ...]) -> Column:
+    """Return which of the members ``names`` is neither a string nor null, empty if none is."""
+    pattern = _object_of(rf'"({"|".join(names)})"{_BLANK}:{_BLANK}(?=[^"n]){_value()}|')
+    return F.regexp_extract(text, pattern, 1)
+
+
 def scalar_text(raw: Column) -> Column:
     """Return a JSON string's text and any other value as it is written; null for null or none."""
     plain = F.substring(raw, F.lit(2), F.length(raw) - 2)

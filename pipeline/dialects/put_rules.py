@@ -2,15 +2,13 @@
 
 from pyspark.sql import functions as F
 
-from pipeline.dialects.attributes import BASE64, DATA, UNSUPPORTED, WISHES, attribute
+from pipeline.dialects.attributes import BASE64, DATA, WISHES, attribute
 from pipeline.dialects.durations import is_duration
 from pipeline.dialects.json_text import is_nested
 from pipeline.dialects.wishes import (
     AT_MICROS,
     DELAY_MICROS,
     MESSAGE,
-    UNSUPPORTED_IN_META,
-    asks_too_much,
     in_second_form,
     wish,
 )
@@ -33,12 +31,6 @@ def _rules_of_choice() -> list[Rule]:
     at, delay, topic = wish("deliverat"), wish("delayby"), wish("outputtopic")
     return [
         Rule(
-            asks_too_much(),
-            Reason.UNSUPPORTED_ATTRIBUTE,
-            f"one of {', '.join((*UNSUPPORTED, *UNSUPPORTED_IN_META))} is given, and none of them "
-            "is supported yet; leave them out",
-        ),
-        Rule(
             in_second_form() & F.coalesce(*map(attribute, WISHES)).isNotNull(),
             Reason.CONFLICTING_ATTRIBUTES,
             f"one of {', '.join(WISHES)} stands beside data.metaData; say all of it in one of the "
@@ -52,7 +44,8 @@ def _rules_of_choice() -> list[Rule]:
         Rule(
             at.isNotNull() & delay.isNotNull(),
             Reason.CONFLICTING_ATTRIBUTES,
-            "{names[deliverat]}{wish[deliverat]} is given and a delay too; send one of them",
+            "{names[deliverat]}{wish[deliverat]} and {names[delayby]}{wish[delayby]} are both "
+            "given; send one of them",
         ),
         Rule(
             ~F.col(DATA).isin("null", "") & attribute(BASE64).isNotNull(),

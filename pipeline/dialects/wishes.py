@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pipeline.dialects.attributes import DATA, UNSUPPORTED, WISHES, attribute
+from pipeline.dialects.attributes import DATA, WISHES, attribute
 from pipeline.dialects.durations import duration_micros
 from pipeline.dialects.instants import epoch_seconds_micros, is_epoch_seconds, rfc3339_micros
 from pipeline.dialects.json_text import STRICT, raw_member
@@ -26,21 +26,24 @@ _CAMEL = (
     "outputPartition",
     "retryMax",
     "retryFor",
-)
-UNSUPPORTED_IN_META = (
     "expiryTime",
+    "expireAfter",
     "repeatEvery",
     "repeatCron",
     "repeatTz",
     "repeatUntil",
     "repeatFor",
     "repeatCount",
+    "onMiss",
     "onSameId",
     "compareField",
     "minDeviation",
     "settleFor",
+    "settleMax",
 )
-_SCHEMA = f"struct<{', '.join(f'{name}: string' for name in (*_CAMEL, *UNSUPPORTED_IN_META))}>"
+# How the second form calls each of them.
+IN_META = {name: f"metaData.{said}" for name, said in zip(WISHES, _CAMEL, strict=True)}
+_SCHEMA = f"struct<{', '.join(f'{name}: string' for name in _CAMEL)}>"
 
 
 def wish(name: str) -> Column:
@@ -83,16 +86,8 @@ def in_second_form() -> Column:
 def names() -> Column:
     """Return how the event's form calls each of WISHES, for a sentence."""
     plain = F.struct(*[F.lit(name).alias(name) for name in WISHES])
-    camel = zip(_CAMEL, WISHES, strict=True)
-    in_meta = F.struct(*[F.lit(f"metaData.{said}").alias(name) for said, name in camel])
+    in_meta = F.struct(*[F.lit(said).alias(name) for name, said in IN_META.items()])
     return F.when(in_second_form(), in_meta).otherwise(plain)
-
-
-def asks_too_much() -> Column:
-    """Tell whether the event has an attribute that this version cannot follow."""
-    given = [attribute(name) for name in UNSUPPORTED]
-    in_meta = [F.col(META)[name] for name in UNSUPPORTED_IN_META]
-    return F.coalesce(*given, *in_meta).isNotNull()
 
 
 def _meta_text() -> Column:

@@ -1,70 +1,94 @@
 """Turns claimed rows into what the lanes hold: columns as lists, one light object a row."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.outbox.headers import Headers
+from pipeline.outbox.traits import SERIES, Traits
 from state import row
+from state.admission import versions_of
+from state.row import Kind
+from state.rules.policy import Policy
 from state.version import Version
 
 FIRE_ID = "duestream-fire-id"  # the header that names a publication
 
-_HEADER = 10  # bytes of a header's length fields
-_OVERHEAD = 100  # bytes of a record batch's header and of a record's length fields
+HEADER_BYTES = 10  # of a header's length fields
+RECORD_BYTES = 100  # of a record batch's header and of a record's length fields
 
-Headers = list[tuple[str, str | bytes | None]]
+_MICROS_A_MILLI = 1000
 
 
 class Chunk:
-    """The columns of one hand-over as Python lists, shared by all its items."""
+    """The columns of one hand-over as Python lists, shared by all its items.
 
-    __slots__ = (
-        "attempted_at",
-        "claim",
-        "detail",
-        "headers",
-        "identity",
-        "key",
-        "kind",
-        "largest",
-        "names_partitions",
-        "offset",
-        "partition",
-        "payload",
-        "policy",
-        "reason",
-        "scheduled",
-        "source_key",
-        "source_topic",
-        "timestamp",
-        "to_partition",
-        "topic",
-    )
+    What every message needs is there from the beginning, so that no lane waits for it; the rest is
+    read when it is asked for the first time.
+    """
 
     def __init__(self, claims: pa.Table) -> None:
+        self.claims = claims
+        self.names = Names(claims)
+        self.traits = Traits(claims)
         self.identity: list[bytes] = claims[row.IDENTITY].to_pylist()
-        self.source_topic: list[str] = claims[row.SOURCE_TOPIC].to_pylist()
-        self.partition: list[int] = claims[row.SOURCE_PARTITION].to_pylist()
-        self.offset: list[int] = claims[row.SOURCE_OFFSET].to_pylist()
-        self.timestamp: list[int] = claims[row.SOURCE_TIMESTAMP].to_pylist()
-        self.source_key: list[bytes | None] = _list(claims[row.KEY])
-        self.kind: list[str] = claims[row.KIND].to_pylist()
         self.topic: list[str] = claims[row.OUTPUT_TOPIC].to_pylist()
         self.to_partition: list[int | None] = _list(claims[row.OUTPUT_PARTITION])
         self.key: list[bytes | None] = _list(claims[row.OUTPUT_KEY])
         self.payload: list[bytes | None] = claims[row.PAYLOAD].to_pylist()
         self.headers = _headers(claims[row.HEADERS])
-        self.scheduled: list[int | None] = claims[row.SCHEDULED].to_pylist()
-        self.reason: list[str | None] = _list(claims[row.REASON])
-        self.detail: list[str | None] = _list(claims[row.DETAIL])
-        self.policy: list[str | None] = _list(claims[row.POLICY])
-        self.attempted_at: list[list[int] | None] = _list(claims[row.ATTEMPTED_AT])
-        self.claim: list[int] = claims[row.CLAIM].to_pylist()
         self.names_partitions = claims[row.OUTPUT_PARTITION].null_count < claims.num_rows
         self.largest = _largest(claims)
+
+    @cached_property
+    def source_key(self) -> list[bytes | None]:
+        """The keys of the records."""
+        return _list(self.claims[row.KEY])
+
+    @cached_property
+    def kind(self) -> list[str]:
+        """What the rows stand for."""
+        return _list(self.claims[row.KIND])
+
+    @cached_property
+    def scheduled(self) -> list[int | None]:
+        """The instants that were asked for."""
+        return _list(self.claims[row.SCHEDULED])
+
+    @cached_property
+    def policy(self) -> list[str | None]:
+        """What the messages ask for besides."""
+        return _list(self.claims[row.POLICY])
+
+    @cached_property
+    def attempted_at(self) -> list[list[int] | None]:
+        """When Kafka refused them before."""
+        return _list(self.claims[row.ATTEMPTED_AT])
+
+    @cached_property
+    def claim(self) -> list[int]:
+        """The batches that claimed them."""
+        return _list(self.claims[row.CLAIM])
+
+
+class Names:
+    """Which records made the rows of one hand-over; light enough to be kept when they are out."""
+
+    def __init__(self, claims: pa.Table) -> None:
+        self._claims = claims.select([field.name for field in row.VERSION_FIELDS])
+
+    def version(self, index: int) -> Version:
+        """Return the record that made a row."""
+        return self._versions[index]
+
+    @cached_property
+    def _versions(self) -> list[Version]:
+        return [version for _, version in versions_of(self._claims)]
 
 
 @dataclass(slots=True, eq=False)
@@ -75,6 +99,7 @@ class Item:
     chunk: Chunk
     index: int
     waiting: bool = True  # False once it is on its way out, or taken back
+    held: bool = False  # a newer record for its key was seen: it waits until that one is read
 
     @property
     def identity(self) -> bytes:
@@ -83,31 +108,44 @@ class Item:
 
     @property
     def version(self) -> Version:
-        """The record that made it."""
-        chunk, i = self.chunk, self.index
-        return Version(
-            chunk.source_topic[i], chunk.partition[i], chunk.offset[i], chunk.timestamp[i]
-        )
+        """The record that made it, and which repeat it is."""
+        return self.chunk.names.version(self.index)
 
     @property
-    def size(self) -> int:
-        """The bytes of the record, with what Kafka adds to a batch of one."""
-        chunk, i = self.chunk, self.index
-        named = sum(len(k) + len(v or b"") + _HEADER for k, v in chunk.headers[i] or ())
-        return len(chunk.payload[i] or b"") + len(chunk.key[i] or b"") + named + _OVERHEAD
+    def is_message(self) -> bool:
+        """Whether somebody scheduled it; what the job itself has to say is sent as it is."""
+        return self.chunk.kind[self.index] == Kind.MESSAGE
+
+    @property
+    def scheduled(self) -> int:
+        """The instant that was asked for."""
+        scheduled = self.chunk.scheduled[self.index]
+        return self.due if scheduled is None else scheduled
 
     @property
     def fire_id(self) -> str:
         """Name this publication: the same on each attempt, of no other publication."""
-        chunk, i = self.chunk, self.index
+        version = self.version
+        scheduled = self.chunk.scheduled[self.index]
         return fire_id_of(
-            chunk.source_topic[i], chunk.partition[i], chunk.offset[i], chunk.scheduled[i]
+            version.topic, version.partition, version.offset, scheduled, version.occurrence
         )
 
     @property
-    def policy(self) -> str | None:
-        """What the message asks for besides, as JSON."""
-        return self.chunk.policy[self.index]
+    def policy(self) -> Policy:
+        """What the message asks for besides."""
+        return Policy.from_json(self.chunk.policy[self.index])
+
+    @property
+    def expires(self) -> int | None:
+        """The instant from which on it is not sent."""
+        return self.policy.expires
+
+    @property
+    def is_of_series(self) -> bool:
+        """Whether it repeats, or is one of those that do."""
+        others = self.policy.others
+        return others is not None and _is_series(others)
 
     @property
     def attempted_at(self) -> list[int]:
@@ -115,9 +153,22 @@ class Item:
         return self.chunk.attempted_at[self.index] or []
 
 
-def fire_id_of(topic: str, partition: int, offset: int, scheduled: int | None) -> str:
+def fire_id_of(
+    topic: str, partition: int, offset: int, scheduled: int | None, occurrence: int = 0
+) -> str:
     """Return the fire id of the version made by this record, for this instant."""
-    return f"{topic}-{partition}-{offset}-{scheduled}"
+    name = f"{topic}-{partition}-{offset}-{scheduled}"
+    return f"{name}-{occurrence}" if occurrence else name
+
+
+@lru_cache
+def _is_series(others: str) -> bool:
+    return bool(json.loads(others).get(SERIES))
+
+
+def late_ms(scheduled: int, now: int) -> int:
+    """Return how many whole milliseconds ``now`` is after an instant."""
+    return max(now - scheduled, 0) // _MICROS_A_MILLI
 
 
 def items_by_lane(claims: pa.Table, lanes: int) -> Iterator[tuple[int, Item]]:
@@ -141,7 +192,7 @@ def _largest(claims: pa.Table) -> int:
     most = pc.max(pc.list_value_length(claims[row.HEADERS])).as_py() or 0
     name, value = (_longest(pc.struct_field(pairs, part)) for part in ("key", "value"))
     message = _longest(claims[row.PAYLOAD]) + _longest(claims[row.OUTPUT_KEY])
-    return message + most * (name + value + _HEADER) + _OVERHEAD
+    return message + most * (name + value + HEADER_BYTES) + RECORD_BYTES
 
 
 def _longest(column: pa.ChunkedArray) -> int:
@@ -151,6 +202,8 @@ def _longest(column: pa.ChunkedArray) -> int:
 def _headers(column: pa.ChunkedArray) -> list[Headers | None]:
     """Read all headers at once: a nested ``to_pylist`` makes a dict of every single one."""
     result: list[Headers | None] = []
+    if column.null_count == len(column):
+        return [None] * len(column)
     for part in column.chunks:
         pairs = part.flatten()
         keys, values = pairs.field("key").to_pylist(), pairs.field("value").to_pylist()

@@ -12,10 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipeline.outbox.decision import Decision
 from pipeline.outbox.item import Item
-from pipeline.outbox.retry import Decision
 from state import row
-from state.row import Status
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +22,8 @@ _STATE = "state"
 
 
 def write_note(item: Item, decision: Decision, state_id: str) -> bytes:
-    """Say that ``item`` is dead, or pending again, and why."""
-    version, dead = item.version, decision.is_dead
+    """Say what was decided about ``item``, and why."""
+    version = item.version
     return json.dumps(
         {
             _STATE: state_id,
@@ -33,13 +32,8 @@ def write_note(item: Item, decision: Decision, state_id: str) -> bytes:
             row.SOURCE_PARTITION: version.partition,
             row.SOURCE_OFFSET: version.offset,
             row.SOURCE_TIMESTAMP: version.timestamp,
-            row.STATUS: Status.DEAD if dead else Status.PENDING,
-            row.REASON: decision.refusal.reason,
-            row.DETAIL: decision.refusal.detail,
-            row.ATTEMPT: len(decision.attempted_at),
-            row.ATTEMPTED_AT: decision.attempted_at,
-            row.PUBLISHED_AT: decision.attempted_at[-1] if dead else None,
-            row.DUE: decision.again_at,
+            row.OCCURRENCE: version.occurrence,
+            **decision.as_outcome(),
         }
     ).encode()
 

@@ -6,7 +6,7 @@ falling silent.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from pipeline.outbox.lane import Lane
 from pipeline.outbox.publisher import Publisher
 from pipeline.outbox.report import Report
 from pipeline.outbox.worker import Worker
+from state.admission import HighMarks
 from state.version import Version
 
 
@@ -28,15 +29,18 @@ class Outbox:
         flush_interval: float,
         stopping: threading.Event,
         clock: Callable[[], int] = now_micros,
+        hold_limit: int = 0,
     ) -> None:
         self._stopping = stopping
         self._lanes = len(publishers)
         self._report = Report()
+        lanes = [Lane(number, self._lanes, hold_limit) for number in range(self._lanes)]
         self._workers = [
-            Worker(Lane(number, self._lanes), publisher, self._report, flush_interval, clock)
-            for number, publisher in enumerate(publishers)
+            Worker(lane, publisher, self._report, flush_interval, clock)
+            for lane, publisher in zip(lanes, publishers, strict=True)
         ]
         self._handed = -1
+        self._read = HighMarks()
 
     @property
     def waiting(self) -> int:
@@ -75,6 +79,18 @@ class Outbox:
         """Take back what waits for an identity (``number``: its hash) if ``version`` is newer."""
         return self._workers[number % self._lanes].retract(identity, version)
 
+    def waiting_for(self, identity: bytes, number: int) -> Item | None:
+        """Return what waits for an identity (``number``: its hash); it may leave any moment."""
+        return self._workers[number % self._lanes].waiting_for(identity)
+
+    def take(self, item: Item, number: int) -> bool:
+        """Take back this very message (``number``: the hash of its identity), if it still waits."""
+        return self._workers[number % self._lanes].take(item)
+
+    def take_back(self, holds: Callable[[str, str | None], bool]) -> list[Item]:
+        """Take back all that ``holds`` is true for, by kind and topic, as ``retract`` does."""
+        return [item for worker in self._workers for item in worker.take_back(holds)]
+
     def gone(self, identity: bytes, number: int, version: Version) -> int | None:
         """Return the due instant of what ``version`` came too late for, if it left lately."""
         return self._workers[number % self._lanes].gone(identity, version)
@@ -83,6 +99,25 @@ class Outbox:
         """Say that what was retracted is committed."""
         for worker in self._workers:
             worker.lift_holds()
+
+    def saw(self, records: Iterable[tuple[bytes, int, Version]]) -> None:
+        """Take note of records on the input topics that no batch has read yet.
+
+        Each is an identity, its hash and the version. What waits for them is held, for so long as
+        ``hold_limit`` allows, until ``caught_up``.
+        """
+        parts: list[list[tuple[bytes, Version]]] = [[] for _ in self._workers]
+        for identity, number, version in records:
+            if version.offset > self._read.of(version.topic, version.partition):
+                parts[number % self._lanes].append((identity, version))
+        for worker, part in zip(self._workers, parts, strict=True):
+            worker.saw(part)
+
+    def caught_up(self, taken: HighMarks) -> None:
+        """Say how far the input topics have been read and handed over."""
+        self._read.raise_all(taken)
+        for worker in self._workers:
+            worker.caught_up(taken)
 
     def reported(self) -> pa.Table:
         """Return the outcomes since the last call; raise what stopped a lane, if one stopped."""

@@ -14,12 +14,14 @@ from confluent_kafka import KafkaException, Producer
 from pipeline.clock import now_micros
 from pipeline.outbox.blame import refusal_in
 from pipeline.outbox.connection import Connection
+from pipeline.outbox.decide import decided, expired
+from pipeline.outbox.decision import Decision
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published, Receipt
 from pipeline.outbox.records import Shape
-from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
-from pipeline.outbox.retry import Decision, RetryRules
+from pipeline.outbox.refusal import is_of_a_row, is_too_large
+from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
@@ -57,21 +59,20 @@ class PlainPublisher:
 
     def publish(self, flush: Flush) -> Published:
         """Send until every message is out or refused; what fails is sent again, alone."""
-        refused = when_reached(lambda: self._topics.refused(flush.items), self._stop_if_told)
+        refused = when_reached(lambda: self._topics.refused(flush, self._shape), self._stop_if_told)
         receipts: dict[int, Receipt] = {}
-        errors = self._send(
-            flush, [i for i in range(len(flush.items)) if i not in refused], receipts
-        )
+        decisions = decided(flush, refused, self._retry, now_micros())
+        numbers = [i for i in range(len(flush.items)) if i not in decisions]
+        errors = self._send(flush, numbers, receipts)
         while errors:
             self._wait(errors)
-            errors = self._send_alone(flush, list(errors), receipts, refused)
-        at = now_micros()
-        decided = {
-            number: self._retry.decide(flush.items[number], refusal, at)
-            for number, refusal in refused.items()
-        }
-        self._tell(flush, decided)
-        return Published(now_micros(), [receipts.get(i) for i in range(len(flush.items))], decided)
+            late = expired(flush, now_micros())
+            decisions |= {number: late[number] for number in errors if number in late}
+            left = [number for number in errors if number not in late]
+            errors = self._send_alone(flush, left, receipts, decisions)
+        self._tell(flush, decisions)
+        receipt_of = [receipts.get(i) for i in range(len(flush.items))]
+        return Published(now_micros(), receipt_of, decisions)
 
     def close(self) -> None:
         """Send what is still queued."""
@@ -80,9 +81,9 @@ class PlainPublisher:
     def _send(
         self, flush: Flush, numbers: list[int], receipts: dict[int, Receipt]
     ) -> dict[int, Code]:
-        session = Session(self._producer)
+        session, at = Session(self._producer), now_micros()
         for number in numbers:
-            session.send(number, self._shape.message(flush.items[number]))
+            session.send(number, self._shape.message(flush.items[number], at))
         self._producer.flush()
         receipts.update(session.receipts)
         return session.errors
@@ -92,14 +93,15 @@ class PlainPublisher:
         flush: Flush,
         numbers: list[int],
         receipts: dict[int, Receipt],
-        refused: dict[int, Refusal],
+        decisions: dict[int, Decision],
     ) -> dict[int, Code]:
         left: dict[int, Code] = {}
         for number in numbers:
             errors = self._send(flush, [number], receipts)
             refusal = refusal_in(flush, number, errors)
             if refusal is not None:
-                refused[number] = refusal
+                item = flush.items[number]
+                decisions[number] = self._retry.decide(item, refusal, now_micros())
             else:
                 left.update(errors)
         return left
@@ -119,10 +121,10 @@ class PlainPublisher:
                 "in the state and goes out at the next start"
             ) from error
 
-    def _tell(self, flush: Flush, decided: dict[int, Decision]) -> None:
-        """Write dead letters and notes; where a dead letter is too large, without its value."""
+    def _tell(self, flush: Flush, decisions: dict[int, Decision]) -> None:
+        """Write letters and notes; where a letter is too large, without its value."""
         whole = True
-        while errors := self._send_decisions(flush, decided, whole=whole):
+        while errors := self._send_decisions(flush, decisions, whole=whole):
             if whole and any(is_too_large(error) for error in errors.values()):
                 whole = False
             elif is_of_a_row(errors[SIDE]):
@@ -131,12 +133,12 @@ class PlainPublisher:
                 self._wait(errors)
 
     def _send_decisions(
-        self, flush: Flush, decided: dict[int, Decision], *, whole: bool
+        self, flush: Flush, decisions: dict[int, Decision], *, whole: bool
     ) -> dict[int, Code]:
         session = Session(self._producer)
-        for number, decision in decided.items():
+        for number, decision in decisions.items():
             item = flush.items[number]
-            for record in self._shape.refused(item, decision, self._lane, whole=whole):
+            for record in self._shape.instead(item, decision, self._lane, whole=whole):
                 session.send(SIDE, record)
         self._producer.flush()
         return session.errors

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from pipeline.outbox.decision import Decision
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
-from pipeline.outbox.retry import Decision
 
 Receipt = tuple[int, int]  # partition, offset
 
@@ -14,9 +14,9 @@ Receipt = tuple[int, int]  # partition, offset
 class Published:
     """How a flush went out: for each item its receipt, or what was decided instead."""
 
-    at: int
+    at: int | None  # None: nobody saw when
     receipts: list[Receipt | None]  # None: out, but where is not known
-    refused: dict[int, Decision]  # by the item's place in the flush
+    decided: dict[int, Decision]  # by the item's place in the flush
 
 
 class Publisher(Protocol):

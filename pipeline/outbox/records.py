@@ -1,17 +1,27 @@
-"""What is produced for an item: the message itself, or its dead letter and a note."""
+"""What is produced for an item: the message itself, or what was decided instead."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple
 
 from pipeline.clock import instant_text
 from pipeline.deadletter import dead_letter_headers
-from pipeline.outbox.item import FIRE_ID, Headers, Item
+from pipeline.outbox.decision import Decision
+from pipeline.outbox.headers import Headers, replaced
+from pipeline.outbox.item import FIRE_ID, HEADER_BYTES, RECORD_BYTES, Item, late_ms
+from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
+from pipeline.outbox.marks import LATE, Marks
 from pipeline.outbox.note import write_note
-from pipeline.outbox.retry import Decision
+from pipeline.outbox.shapes import OutputShapes
+from state.row import Status
 
 ATTEMPTS = "duestream-attempts"  # when it was tried
 OMITTED = "duestream-value-omitted"
+OUTPUT_TOPIC = "duestream-output-topic"  # where it was to go
+
+_ROOM = 512  # bytes that suffice for a message's marks and fire id
 
 
 class Record(NamedTuple):
@@ -23,16 +33,25 @@ class Record(NamedTuple):
     headers: Headers | None
     partition: int = -1  # by the key
 
+    @property
+    def size(self) -> int:
+        """The bytes of the record, with what Kafka adds to a batch of one."""
+        named = sum(len(k) + len(v or b"") + HEADER_BYTES for k, v in self.headers or ())
+        return len(self.value or b"") + len(self.key or b"") + named + RECORD_BYTES
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Where records go that are not the message itself, and what is added to those that are."""
+    """Where records go that are not the message itself, and how those look that are."""
 
     dead_letter_topic: str
     internal_topic: str
     markers_topic: str
     fire_id_header: bool
     state_id: str
+    late_topic: str | None = None  # where messages go that have expired
+    marks: Marks = field(default_factory=Marks)
+    outputs: OutputShapes = field(default_factory=OutputShapes)
 
     @property
     def marker_key(self) -> bytes:
@@ -43,22 +62,24 @@ class Shape:
         """Return what says that a lane has come so far."""
         return Record(self.markers_topic, self.marker_key, marker.to_json(), None, lane)
 
-    def message(self, item: Item) -> Record:
-        """Return the message as it was scheduled."""
-        chunk, i = item.chunk, item.index
-        headers, partition = chunk.headers[i], chunk.to_partition[i]
-        if self.fire_id_header:
-            headers = [*(headers or []), (FIRE_ID, item.fire_id.encode())]
-        return Record(
-            chunk.topic[i],
-            chunk.key[i],
-            chunk.payload[i],
-            headers,
-            -1 if partition is None else partition,
-        )
+    def messages(self, flush: Flush, now: int) -> Iterator[Record]:
+        """Return all messages of a flush that goes out at ``now``."""
+        records = self._as_scheduled(flush.items)
+        if self._leaves_alone(flush, now):
+            return records
+        return map(self._finished, records, flush.items, repeat(now))
 
-    def refused(self, item: Item, decision: Decision, lane: int, *, whole: bool) -> list[Record]:
-        """Return what goes out instead of a message Kafka refused."""
+    def message(self, item: Item, now: int) -> Record:
+        """Return a message that goes out at ``now``: marked, and in the shape of its topic."""
+        return self._finished(next(self._as_scheduled([item])), item, now)
+
+    def at_most(self, topic: str, size: int) -> int:
+        """Return a size that no message for ``topic`` of ``size`` bytes will exceed."""
+        shape = self.outputs.of(topic)
+        return (size if shape is None else shape.at_most(size)) + _ROOM
+
+    def instead(self, item: Item, decision: Decision, lane: int, *, whole: bool) -> list[Record]:
+        """Return what goes out for a message about which something else was decided."""
         note = Record(
             self.internal_topic,
             item.identity,
@@ -66,29 +87,80 @@ class Shape:
             None,
             lane,
         )
-        letters = [self._dead_letter(item, decision, whole=whole)] if decision.is_dead else []
-        return [*letters, note]
-
-    def _dead_letter(self, item: Item, decision: Decision, *, whole: bool) -> Record:
-        """Return what goes to the dead-letter topic.
-
-        Where even that topic takes no record so large it goes without the value, and says so.
-        """
-        chunk, i = item.chunk, item.index
-        payload = chunk.payload[i]
-        headers: Headers = list(chunk.headers[i] or []) if whole else []
-        refusal = decision.refusal
-        headers += dead_letter_headers(refusal.reason, refusal.detail, item.version)
-        headers.append((ATTEMPTS, ", ".join(map(instant_text, decision.attempted_at)).encode()))
-        if not whole:
-            payload, size = None, len(payload or b"")
-            headers.append((OMITTED, f"{size} bytes".encode()))
-        return Record(self.dead_letter_topic, chunk.source_key[i], payload, headers)
+        return [*self._letters(item, decision, whole=whole), note]
 
     def takes_no_records(self, why: str) -> str:
         """Say that one of the job's own topics fails."""
+        own = [f"the dead-letter topic {self.dead_letter_topic}"]
+        own += [] if self.late_topic is None else [f"the late topic {self.late_topic}"]
+        own.append(f"the internal topic {self.internal_topic}")
         return (
-            f"the dead-letter topic {self.dead_letter_topic}, the internal topic "
-            f"{self.internal_topic} or {self.markers_topic} takes no records: {why}; check that "
+            f"{', '.join(own)} or {self.markers_topic} takes no records: {why}; check that "
             "all exist, that this job may write there, and their max.message.bytes"
         )
+
+    def _leaves_alone(self, flush: Flush, now: int) -> bool:
+        """Tell whether every message of a flush stays as it is, as nearly all do."""
+        touched = any(self.outputs.touch(chunk) for chunk in flush.chunks)
+        return not touched and not self.marks.may_be_in(flush, now)
+
+    def _finished(self, record: Record, item: Item, now: int) -> Record:
+        if not item.is_message:
+            return record
+        topic, key, value, headers, partition = record
+        marks, shape = self.marks.of(item, now), self.outputs.of(topic)
+        if shape is not None:
+            headers = shape.headers(replaced(item.chunk.headers[item.index], marks))
+            if self.fire_id_header if shape.fire_id_header is None else shape.fire_id_header:
+                headers.append((FIRE_ID, item.fire_id.encode()))
+            value, headers = shape.wrapped(value, headers, item)
+        elif marks:
+            headers = replaced(headers, marks)
+        return Record._make((topic, key, value, headers, partition))
+
+    def _as_scheduled(self, items: Iterable[Item]) -> Iterator[Record]:
+        for item in items:
+            chunk, i = item.chunk, item.index
+            headers, partition = chunk.headers[i], chunk.to_partition[i]
+            if self.fire_id_header:
+                headers = [*(headers or []), (FIRE_ID, item.fire_id.encode())]
+            yield Record._make(  # quicker than to call it
+                (
+                    chunk.topic[i],
+                    chunk.key[i],
+                    chunk.payload[i],
+                    headers,
+                    -1 if partition is None else partition,
+                )
+            )
+
+    def _letters(self, item: Item, decision: Decision, *, whole: bool) -> list[Record]:
+        chunk, i = item.chunk, item.index
+        if decision.status is Status.DEAD:
+            tried = ", ".join(map(instant_text, decision.attempted_at)).encode()
+            key, more = chunk.source_key[i], (ATTEMPTS, tried)
+            return [_letter(self.dead_letter_topic, key, item, decision, [more], whole=whole)]
+        if decision.status is Status.EXPIRED and self.late_topic is not None:
+            late: Headers = [
+                (LATE, b"%d" % late_ms(item.scheduled, decision.at)),
+                (OUTPUT_TOPIC, chunk.topic[i].encode()),
+            ]
+            return [_letter(self.late_topic, chunk.key[i], item, decision, late, whole=whole)]
+        return []
+
+
+def _letter(
+    topic: str, key: bytes | None, item: Item, decision: Decision, more: Headers, *, whole: bool
+) -> Record:
+    """Return a message that goes to another topic than its own, with why.
+
+    Where even that topic takes no record so large it goes without the value, and says so.
+    """
+    payload = item.chunk.payload[item.index]
+    headers: Headers = list(item.chunk.headers[item.index] or []) if whole else []
+    headers += dead_letter_headers(decision.reason, decision.detail, item.version)
+    headers += more
+    if not whole:
+        payload, size = None, len(payload or b"")
+        headers.append((OMITTED, f"{size} bytes".encode()))
+    return Record(topic, key, payload, headers)

@@ -1,17 +1,24 @@
 """Collects what became of published messages until the next batch writes it to the state."""
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterable
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from pipeline.outbox.item import Item
+from pipeline.outbox.decision import Decision
+from pipeline.outbox.item import Chunk, Item
 from pipeline.outbox.publisher import Published
-from pipeline.outbox.retry import Decision
 from state import row
+from state.columns import reshape
 from state.row import Kind, Status
 
 RECEIPT_UNKNOWN = "receipt_unknown"
+
+Flushed = tuple[list[Item], Published]
+Line = tuple[int, int | None, int | None, int | None]  # place, instant, partition, offset
+_UNKNOWN = (None, None)
 
 
 class Report:
@@ -19,29 +26,24 @@ class Report:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._lines: list[tuple[object, ...]] = []
+        self._flushes: list[Flushed] = []
 
     def add(self, items: list[Item], published: Published) -> None:
         """Note how each item went out, or what was decided; a note says the latter once more."""
-        lines = [
-            _decided(item, published.refused[number])
-            if number in published.refused
-            else _line(item, published.at, receipt)
-            for number, (item, receipt) in enumerate(zip(items, published.receipts, strict=True))
-        ]
         with self._lock:
-            self._lines.extend(lines)
+            self._flushes.append((items, published))
 
     def take(self) -> pa.Table:
         """Return the outcomes so far and forget them."""
         with self._lock:
-            lines, self._lines = self._lines, []
-        return _table(lines)
+            flushes, self._flushes = self._flushes, []
+        return _outcomes(flushes)
 
 
 def closed_unseen(items: Iterable[Item]) -> pa.Table:
     """Return outcomes for items a marker says are out, whose receipts were lost in a crash."""
-    return _table([_line(item, None, None) for item in items])
+    out = list(items)
+    return _outcomes([(out, Published(None, [None] * len(out), {}))])
 
 
 def ended(items: Iterable[Item], status: Status) -> pa.Table:
@@ -50,58 +52,65 @@ def ended(items: Iterable[Item], status: Status) -> pa.Table:
     return _table([(*_version(item), status, *nothing, item.due, None, None) for item in items])
 
 
-def _line(item: Item, at: int | None, receipt: tuple[int, int] | None) -> tuple[object, ...]:
-    chunk, i = item.chunk, item.index
-    rejected = chunk.kind[i] == Kind.REJECTION
-    partition, offset = receipt or (None, None)
-    unknown = None if receipt else RECEIPT_UNKNOWN
-    return (
-        *_version(item),
-        Status.DEAD if rejected else Status.DONE,
-        chunk.reason[i] if rejected else unknown,
-        chunk.detail[i] if rejected else None,
-        partition,
-        offset,
-        at,
-        item.due,
-        None,
-        None,
+def _outcomes(flushes: Iterable[Flushed]) -> pa.Table:
+    """Return the outcomes of all flushes, column by column: a backlog has a great many of them."""
+    decided = [
+        _decided(items[number], decision)
+        for items, published in flushes
+        for number, decision in published.decided.items()
+    ]
+    parts = [_out(chunk, *zip(*lines, strict=True)) for chunk, lines in _by_chunk(flushes).items()]
+    return pa.concat_tables([_table(decided), *parts])
+
+
+def _by_chunk(flushes: Iterable[Flushed]) -> dict[Chunk, list[Line]]:
+    """Return what is out by the hand-over it came with: place, instant and receipt of each."""
+    lines: defaultdict[Chunk, list[Line]] = defaultdict(list)
+    for items, published in flushes:
+        at, decided = published.at, published.decided
+        for number, (item, receipt) in enumerate(zip(items, published.receipts, strict=True)):
+            if number not in decided:
+                lines[item.chunk].append((item.index, at, *(receipt or _UNKNOWN)))
+    return lines
+
+
+def _out(
+    chunk: Chunk,
+    indexes: tuple[int, ...],
+    at: tuple[int | None, ...],
+    partitions: tuple[int | None, ...],
+    offsets: tuple[int | None, ...],
+) -> pa.Table:
+    rows = chunk.claims.select(_TAKEN).take(pa.array(indexes, pa.int64()))
+    rejected = pc.equal(rows[row.KIND], Kind.REJECTION.value)
+    other = pc.not_equal(rows[row.KIND], Kind.MESSAGE.value)  # what it says of itself stays
+    offset, nothing = pa.array(offsets, pa.int64()), pa.scalar(None, pa.string())
+    unknown = pc.if_else(pc.is_null(offset), pa.scalar(RECEIPT_UNKNOWN), nothing)
+    return reshape(
+        rows,
+        row.OUTCOMES,
+        {
+            row.STATUS: pc.if_else(rejected, Status.DEAD.value, Status.DONE.value),
+            row.REASON: pc.if_else(other, rows[row.REASON], unknown),
+            row.DETAIL: pc.if_else(other, rows[row.DETAIL], nothing),
+            row.PUBLISHED_PARTITION: pa.array(partitions, pa.int32()),
+            row.PUBLISHED_OFFSET: offset,
+            row.PUBLISHED_AT: pa.array(at, pa.int64()),
+        },
     )
 
 
 def _decided(item: Item, decision: Decision) -> tuple[object, ...]:
-    attempts = decision.attempted_at
-    return (
-        *_version(item),
-        Status.DEAD if decision.is_dead else Status.PENDING,
-        decision.refusal.reason.value,
-        decision.refusal.detail,
-        None,
-        None,
-        attempts[-1] if decision.is_dead else None,
-        decision.again_at,
-        len(attempts),
-        attempts,
-    )
+    outcome = decision.as_outcome()
+    return (*_version(item), *(outcome.get(name) for name in _ENDS))
 
 
 def _version(item: Item) -> tuple[object, ...]:
-    chunk, i = item.chunk, item.index
-    return (
-        chunk.identity[i],
-        chunk.source_topic[i],
-        chunk.partition[i],
-        chunk.offset[i],
-        chunk.timestamp[i],
-    )
+    return (item.identity, *item.version)
 
 
-_COLUMNS = (
-    row.IDENTITY,
-    row.SOURCE_TOPIC,
-    row.SOURCE_PARTITION,
-    row.SOURCE_OFFSET,
-    row.SOURCE_TIMESTAMP,
+_TAKEN = [*(field.name for field in row.VERSION_FIELDS), row.KIND, row.REASON, row.DETAIL, row.DUE]
+_ENDS = (
     row.STATUS,
     row.REASON,
     row.DETAIL,
@@ -112,6 +121,7 @@ _COLUMNS = (
     row.ATTEMPT,
     row.ATTEMPTED_AT,
 )
+_COLUMNS = (*(field.name for field in row.VERSION_FIELDS), *_ENDS)
 
 
 def _table(lines: list[tuple[object, ...]]) -> pa.Table:

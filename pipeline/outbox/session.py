@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Iterable
 from functools import partial
 
 from confluent_kafka import KafkaError as Code
@@ -56,6 +57,20 @@ class Session:
             except KafkaException as error:
                 self._refused(number, error.args[0])
                 return
+
+    def send_messages(self, records: Iterable[Record]) -> None:
+        """Queue records, numbered from 0; the quick way for all that is well."""
+        produce, delivered = self.producer.produce, self._delivered
+        for number, record in enumerate(records):
+            topic, key, value, headers, partition = record
+            told = partial(delivered, number)
+            try:
+                if headers:
+                    produce(topic, value, key, partition, on_delivery=told, headers=headers)
+                else:
+                    produce(topic, value, key, partition, on_delivery=told)
+            except (BufferError, KafkaException):
+                self.send(number, record)
 
     def wait_for_all(self) -> None:
         """Wait until every record is acknowledged; raise the first error as soon as it is heard."""

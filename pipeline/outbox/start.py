@@ -5,15 +5,19 @@ from functools import partial
 
 from confluent_kafka import KafkaException
 
+from pipeline.config.blocks import ShapeSettings
 from pipeline.config.kafka import librdkafka_options, librdkafka_producer_options
 from pipeline.config.settings import Settings
 from pipeline.outbox.connection import Connection
+from pipeline.outbox.envelope import MOST_GROWTH
 from pipeline.outbox.item import Item
+from pipeline.outbox.marks import Marks
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.plain import PlainPublisher
 from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import begin_unmarked, recover
 from pipeline.outbox.retry import RetryRules
+from pipeline.outbox.shapes import OutputShapes, TopicShape
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
@@ -50,7 +54,12 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
             "publish.transaction_timeout and kafka.producer_options are such as the brokers take; "
             "or set publish.guarantee: at_least_once"
         ) from error
-    outbox = Outbox(found.publishers, publish.flush_interval / 1_000_000, stopping)
+    outbox = Outbox(
+        found.publishers,
+        publish.flush_interval / 1_000_000,
+        stopping,
+        hold_limit=publish.hold_limit,
+    )
     outbox.begin(found.waiting, store.last_batch, found.watermarks)
     reach(Point.AFTER_RECOVERY)
     return outbox, found.out
@@ -59,6 +68,8 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
 def _connection(settings: Settings, state_id: str) -> Connection:
     limits = settings.limits
     largest = limits.max_payload_bytes + limits.max_key_bytes + _ROOM_FOR_HEADERS
+    if any(shape.envelope != "raw" for shape in settings.outputs.shape.values()):
+        largest *= MOST_GROWTH  # what is too much for a topic, the topic itself says
     return Connection(
         state_id,
         client=quiet(librdkafka_options(settings.kafka)),
@@ -78,11 +89,28 @@ def _retry(settings: Settings) -> RetryRules:
 
 
 def _shape(settings: Settings, state_id: str) -> Shape:
-    publish = settings.publish
+    publish, shapes = settings.publish, settings.outputs.shape
     return Shape(
         settings.dead_letter.topic,
         settings.internal_topic,
         settings.markers_topic,
         fire_id_header=publish.fire_id_header or publish.guarantee == "at_least_once",
         state_id=state_id,
+        late_topic=settings.outputs.late_topic,
+        marks=_marks(settings),
+        outputs=OutputShapes((pattern, _of_topic(given)) for pattern, given in shapes.items()),
+    )
+
+
+def _marks(settings: Settings) -> Marks:
+    exact = (source.topic for source in settings.sources if source.dialect != "cloudevents")
+    return Marks(settings.publish.late_after, frozenset(exact))
+
+
+def _of_topic(given: ShapeSettings) -> TopicShape:
+    return TopicShape(
+        add=tuple((name, text.encode()) for name, text in given.add.items()),
+        strip=frozenset(given.strip),
+        envelope=given.envelope,
+        fire_id_header=given.fire_id_header,
     )

@@ -11,7 +11,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from pipeline.clock import now_micros
 from pipeline.outbox.item import Item
+from pipeline.outbox.lane import Flush
+from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal
 from pipeline.quiet import Options
 from pipeline.reasons import Reason
@@ -35,39 +38,40 @@ class Topics:
         self._lock = threading.Lock()
         self._limits: dict[str, Limits] = {}
 
-    def refused(self, items: list[Item], anew: bool = False) -> dict[int, Refusal]:
-        """Return, by place, the items that their topic cannot take.
+    def refused(self, flush: Flush, shape: Shape, anew: bool = False) -> dict[int, Refusal]:
+        """Return, by place, the messages that their topic cannot take in the shape they will have.
 
         What was seen may be old: nothing is refused before Kafka was asked again, and with ``anew``
         nothing is let pass either.
         """
-        wanted = {item.chunk.topic[item.index] for item in items}
+        wanted = {item.chunk.topic[item.index] for item in flush.items}
         with self._lock:
             missing = wanted if anew else wanted - self._limits.keys()
             if missing:
                 self._look_up(missing)
-            found = self._check(items, wanted)
+            found = self._check(flush, wanted, shape)
             if found:
                 self._look_up(wanted)
-                found = self._check(items, wanted)
+                found = self._check(flush, wanted, shape)
         return found
 
-    def _check(self, items: list[Item], wanted: set[str]) -> dict[int, Refusal]:
-        if self._all_fit(items, wanted):
+    def _check(self, flush: Flush, wanted: set[str], shape: Shape) -> dict[int, Refusal]:
+        if self._all_fit(flush, wanted, shape):
             return {}
+        now = now_micros()
         found = (
-            (number, _refusal(item, self._limits[item.chunk.topic[item.index]]))
-            for number, item in enumerate(items)
+            (number, _refusal(item, self._limits[item.chunk.topic[item.index]], shape, now))
+            for number, item in enumerate(flush.items)
         )
         return {number: refusal for number, refusal in found if refusal is not None}
 
-    def _all_fit(self, items: list[Item], wanted: set[str]) -> bool:
+    def _all_fit(self, flush: Flush, wanted: set[str], shape: Shape) -> bool:
         """Tell whether nothing can be refused, from what is known of all together."""
         limits = [self._limits[topic] for topic in wanted]
-        chunks = {item.chunk for item in items}
-        largest = max((chunk.largest for chunk in chunks), default=0)
-        return not any(chunk.names_partitions for chunk in chunks) and all(
-            limit.partitions is not None and largest <= limit.largest for limit in limits
+        largest = max((chunk.largest for chunk in flush.chunks), default=0)
+        return not any(chunk.names_partitions for chunk in flush.chunks) and all(
+            limit.partitions is not None and shape.at_most(limit.topic, largest) <= limit.largest
+            for limit in limits
         )
 
     def _look_up(self, wanted: set[str]) -> None:
@@ -89,7 +93,7 @@ class Topics:
         return int(answer["max.message.bytes"].value)
 
 
-def _refusal(item: Item, limits: Limits) -> Refusal | None:
+def _refusal(item: Item, limits: Limits, shape: Shape, now: int) -> Refusal | None:
     topic, partition = limits.topic, item.chunk.to_partition[item.index]
     if limits.partitions is None:
         return Refusal(Reason.UNKNOWN_TOPIC, f"topic {topic} does not exist; create it")
@@ -98,10 +102,11 @@ def _refusal(item: Item, limits: Limits) -> Refusal | None:
             Reason.UNKNOWN_PARTITION,
             f"topic {topic} has {limits.partitions} partitions, none with number {partition}",
         )
-    if item.size > limits.largest:
+    size = shape.message(item, now).size
+    if size > limits.largest:
         return Refusal(
             Reason.TOO_LARGE_FOR_TOPIC,
             f"topic {topic} takes records of {limits.largest} bytes (max.message.bytes), "
-            f"this one has {item.size}",
+            f"this one has {size}",
         )
     return None

@@ -16,13 +16,15 @@ from confluent_kafka import KafkaException, Producer
 from pipeline.clock import now_micros
 from pipeline.outbox.blame import at_fault, doubtful
 from pipeline.outbox.connection import Connection
+from pipeline.outbox.decide import decided
+from pipeline.outbox.decision import Decision
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.newest import newest_record
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
-from pipeline.outbox.retry import Decision, RetryRules
+from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
@@ -90,7 +92,7 @@ class TransactionalPublisher:
 
     def publish(self, flush: Flush) -> Published:
         """Publish, whatever it takes; what Kafka refuses is decided upon."""
-        how = How(when_reached(lambda: self._topics.refused(flush.items), self._stop_if_told))
+        how = How(self._refused(flush))
         wait = _SHORTEST_WAIT
         while True:
             session = self._new_session()
@@ -118,19 +120,22 @@ class TransactionalPublisher:
 
     def _send_all(self, session: Session, flush: Flush, how: How) -> None:
         at = now_micros()
+        how.decided = decided(flush, how.refused, self._retry, at)
+        if not how.decided and not how.alone:
+            session.send_messages(self._shape.messages(flush, at))
+            return
         for number, item in enumerate(flush.items):
-            if number in how.refused:
-                how.decided[number] = self._retry.decide(item, how.refused[number], at)
-                for record in self._shape.refused(
+            if number in how.decided:
+                for record in self._shape.instead(
                     item, how.decided[number], self._lane, whole=how.whole
                 ):
                     session.send(SIDE, record)
             elif number in how.alone:
                 session.producer.flush(session.left)
-                session.send(number, self._shape.message(item))
+                session.send(number, self._shape.message(item, at))
                 session.producer.flush(session.left)
             else:
-                session.send(number, self._shape.message(item))
+                session.send(number, self._shape.message(item, at))
 
     def _commit(self, session: Session, marker: Marker) -> None:
         session.send(SIDE, self._shape.marker(marker, self._lane))
@@ -142,10 +147,13 @@ class TransactionalPublisher:
     def _look_again(self, flush: Flush, how: How) -> bool:
         """Ask what the topics take now: one may be gone since; tell whether that is so."""
         known = set(how.refused)
-        how.refused.update(
-            when_reached(lambda: self._topics.refused(flush.items, anew=True), self._stop_if_told)
-        )
+        how.refused.update(self._refused(flush, anew=True))
         return how.refused.keys() > known
+
+    def _refused(self, flush: Flush, anew: bool = False) -> dict[int, Refusal]:
+        return when_reached(
+            lambda: self._topics.refused(flush, self._shape, anew), self._stop_if_told
+        )
 
     def _learn(self, flush: Flush, errors: dict[int, Code], how: How) -> bool:
         """Change how the flush is sent so that it gets past these errors, if they are of rows."""
@@ -162,11 +170,11 @@ class TransactionalPublisher:
 
     def _probe(self, flush: Flush, numbers: Sequence[int]) -> dict[int, Code]:
         """Send messages in a transaction that never commits; the next ``open`` aborts it."""
-        session = self._new_session()
+        session, at = self._new_session(), now_micros()
         with suppress(KafkaException):
             session.producer.begin_transaction()
             for number in numbers:
-                session.send(number, self._shape.message(flush.items[number]))
+                session.send(number, self._shape.message(flush.items[number], at))
             session.wait_for_all()
         self._is_out(flush.marker)
         return session.errors

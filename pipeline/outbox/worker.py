@@ -9,6 +9,7 @@ from pipeline.outbox.item import Item
 from pipeline.outbox.lane import MOST, Flush, Lane
 from pipeline.outbox.publisher import Publisher
 from pipeline.outbox.report import Report
+from state.admission import HighMarks
 from state.version import Version
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,21 @@ class Worker:
         with self._changed:
             return self.lane.retract(identity, version)
 
+    def waiting_for(self, identity: bytes) -> Item | None:
+        """Return what waits for an identity."""
+        with self._changed:
+            return self.lane.waiting_for(identity)
+
+    def take(self, item: Item) -> bool:
+        """Take one message back, unless it is out or on its way."""
+        with self._changed:
+            return self.lane.take(item)
+
+    def take_back(self, holds: Callable[[str, str | None], bool]) -> list[Item]:
+        """Take back all that ``holds`` is true for, by kind and topic."""
+        with self._changed:
+            return self.lane.take_back(holds)
+
     def gone(self, identity: bytes, version: Version) -> int | None:
         """Return the due instant of what a command came too late for, if it left not long ago."""
         with self._changed:
@@ -77,6 +93,18 @@ class Worker:
         with self._changed:
             self.lane.lift_holds()
             self._changed.notify_all()
+
+    def saw(self, records: list[tuple[bytes, Version]]) -> None:
+        """Hold what waits for these identities: newer records are on their way to a batch."""
+        with self._changed:
+            for identity, version in records:
+                self.lane.saw(identity, version)
+
+    def caught_up(self, taken: HighMarks) -> None:
+        """Let go of what was held for records that are read by now."""
+        with self._changed:
+            if self.lane.caught_up(taken):
+                self._changed.notify_all()
 
     def raise_failure(self) -> None:
         """Raise what ended the thread, if anything did."""
@@ -135,7 +163,7 @@ class Worker:
         published = self._publisher.publish(flush)
         self._report.add(flush.items, published)
         with self._changed:
-            self.lane.published(flush, published.refused)
+            self.lane.published(flush, published.decided)
             self._busy = False
             self._changed.notify_all()
         time.sleep(self._rest(len(flush.items)))

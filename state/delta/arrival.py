@@ -6,7 +6,6 @@ already, so the lines are such that reading them changes none; where they add to
 taken off the totals they build on.
 """
 
-import json
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow as pa
 from state.admission import coordinates_of, versions_of
 from state.columns import reshape
 from state.copying import Heard, Standing
+from state.delta.snapshot import clock_meta
 from state.lines import LINE, LINES, SEQ, clock_line
 from state.resolve import Counts
 from state.row import (
@@ -24,6 +24,7 @@ from state.row import (
     ENTRY,
     IDENTITY,
     KIND,
+    OCCURRENCE,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
@@ -47,7 +48,7 @@ def arrival(
     silent = [h for h in heard if h.identity not in standing_still]
     counts = standing.counts.copy()
     counts.late_cancels -= len(silent)
-    clock = clock_line(standing.last_batch, at, json.dumps({"taken": standing.taken}))
+    clock = clock_line(standing.last_batch, at, clock_meta(standing.taken, standing.paused))
     parts = [
         _claims(made),
         _unchanged(pending, made, heard),
@@ -67,11 +68,11 @@ def _claims(made: pa.Table) -> pa.Table:
 def _unchanged(pending: pa.Table, made: pa.Table, heard: Sequence[Heard]) -> pa.Table:
     """Return lines that put rows back as they are, after their claim, and name their command."""
     claimed = set(coordinates_of(made))
-    newest = {h.identity: h.version for h in heard}
+    newest = {(h.identity, h.version.record) for h in heard}
     named = versions_of(pending)
-    is_newest = [newest.get(identity) == version for identity, version in named]
+    is_newest = [(identity, version.record) in newest for identity, version in named]
     wanted = [
-        is_command or version[:3] in claimed
+        is_command or version.coordinates in claimed
         for (_, version), is_command in zip(named, is_newest, strict=True)
     ]
     superseded = pa.array([0 if is_command else None for is_command in is_newest], pa.int32())
@@ -87,6 +88,7 @@ def _cancels(heard: Sequence[Heard], batch: int) -> pa.Table:
         SOURCE_PARTITION: [h.version.partition for h in heard],
         SOURCE_OFFSET: [h.version.offset for h in heard],
         SOURCE_TIMESTAMP: [h.version.timestamp for h in heard],
+        OCCURRENCE: [h.version.occurrence for h in heard],
         DUE: [h.at for h in heard],
         CHANGED_AT: [h.at for h in heard],
     }

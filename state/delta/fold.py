@@ -36,6 +36,7 @@ from state.row import (
     CHANGED_AT,
     DUE,
     LIVE,
+    OCCURRENCE,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
@@ -108,6 +109,7 @@ def mark_row(mark: Mark) -> pa.Table:
         SOURCE_TOPIC: [""],
         SOURCE_PARTITION: [0],
         SOURCE_OFFSET: [0],
+        OCCURRENCE: [0],
         META: [mark.to_json()],
         BUCKET: [MARK_BUCKET],
         GONE: [False],
@@ -121,10 +123,10 @@ def _touched_buckets(changed: Overlay) -> list[str]:
 
 
 def _forget_outdated(writer: FoldWriter, mark: Mark) -> None:
-    for topic, partition, offset, seq in mark.outdated:
+    for topic, partition, offset, occurrence, seq in mark.outdated:
         quoted = topic.replace("'", "''")
         writer.delete(
             HISTORY,
             f"{SOURCE_TOPIC} = '{quoted}' and {SOURCE_PARTITION} = {partition} "
-            f"and {SOURCE_OFFSET} = {offset} and {SEQ} < {seq}",
+            f"and {SOURCE_OFFSET} = {offset} and {OCCURRENCE} = {occurrence} and {SEQ} < {seq}",
         )

@@ -1,6 +1,7 @@
 """Everything a fold does, from the first commit to the last file deleted."""
 
 from state.delta.fold import fold, purge
+from state.delta.key_index import is_wanted, make_index
 from state.delta.tables import Tables
 from state.delta.writer import FoldWriter
 
@@ -13,4 +14,6 @@ def fold_and_tidy(
     if vacuum_age is not None:
         purge(writer, now, keep_closed)
         writer.tidy(vacuum_age)
+    if is_wanted(tables):
+        make_index(tables)
     return folded

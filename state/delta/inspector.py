@@ -21,6 +21,7 @@ from state.row import (
     DUE,
     KIND,
     LIVE,
+    OCCURRENCE,
     OUTPUT_TOPIC,
     ROW,
     SOURCE_OFFSET,
@@ -30,6 +31,7 @@ from state.row import (
     Status,
 )
 from state.select import by_due, by_version, expression, first, key_is
+from state.version import Coordinates
 
 _LIVE = [*COORDINATES, KIND, STATUS, DUE, OUTPUT_TOPIC]
 
@@ -104,16 +106,17 @@ def _closed(tables: Tables, changed: Overlay, where: pc.Expression) -> pa.Table:
 
 def not_outdated(closed: pa.Table, mark: Mark) -> pa.Table:
     """Leave out closed rows that a later outcome has corrected."""
-    for topic, partition, offset, seq in mark.outdated:
+    for topic, partition, offset, occurrence, seq in mark.outdated:
         outdated = (
             (pc.field(SOURCE_TOPIC) == topic)
             & (pc.field(SOURCE_PARTITION) == partition)
             & (pc.field(SOURCE_OFFSET) == offset)
+            & (pc.field(OCCURRENCE) == occurrence)
             & (pc.field(SEQ) < seq)
         )
         closed = closed.filter(~outdated)
     return closed
 
 
-def _names(changed: Overlay) -> set[tuple[str, int, int]]:
+def _names(changed: Overlay) -> set[Coordinates]:
     return {known.coordinates for known in changed}

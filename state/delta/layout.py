@@ -9,7 +9,7 @@ from state.lines import LINES, META, SEQ
 from state.row import BATCH, CHANGED_AT, DUE, ROW, STATUS
 from state.settings import DAY
 
-LAYOUT = "2"
+LAYOUT = "3"
 LAYOUT_PROPERTY = "duestream.layout"
 STATE_ID_PROPERTY = "duestream.state_id"
 COPY_PROPERTY = "duestream.copy"  # on tables that a copy of a state is written to

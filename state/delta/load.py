@@ -15,7 +15,7 @@ from state.delta.tables import Tables, read
 from state.delta.window import WINDOW_ROW, Window, added_rows
 from state.fields import text_is
 from state.lines import LINE, SEQ
-from state.row import DUE, IDENTITY, ROW, STATUS, SUPERSEDED, Status
+from state.row import DUE, IDENTITY, PARKED, ROW, STATUS, SUPERSEDED, Status
 
 
 class Loaded(NamedTuple):
@@ -76,5 +76,6 @@ def _beyond(files: pa.Table, end: int) -> int | None:
     if f"max.{DUE}" not in rows.schema.names or rows.num_rows == 0:
         return end if rows.num_rows else None
     later = rows.filter(pc.field(f"max.{DUE}") >= end)
+    later = later.filter(pc.field(f"min.{DUE}") < PARKED)
     least = pc.min(later.column(f"min.{DUE}")).as_py()
     return None if least is None else max(end, int(least))

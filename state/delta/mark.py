@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from state.admission import Marks
 from state.resolve import Counts
 
-# Rows of the history that a later outcome corrected: topic, partition and offset of the version,
-# and the commit before which its rows no longer hold.
-Outdated = tuple[str, int, int, int]
+# Rows of the history that a later outcome corrected: topic, partition, offset and occurrence of the
+# version, and the commit before which its rows no longer hold.
+Outdated = tuple[str, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Mark:
                 "accepted": self.counts.accepted,
                 "rejected": self.counts.rejected,
                 "late_cancels": self.counts.late_cancels,
+                "missed": self.counts.missed,
                 "ends": dict(self.counts.ends),
                 "stamps": self.stamps,
                 "outdated": self.outdated,
@@ -48,7 +49,8 @@ class Mark:
             accepted=read["accepted"],
             rejected=read["rejected"],
             late_cancels=read["late_cancels"],
+            missed=read["missed"],
             ends=Counter(read["ends"]),
         )
-        outdated = [(t, p, o, s) for t, p, o, s in read["outdated"]]
+        outdated = [(t, p, o, n, s) for t, p, o, n, s in read["outdated"]]
         return Mark(read["seq"], counts, read["stamps"], outdated)

@@ -40,7 +40,7 @@ _NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_lo
 PARQUET = WriterProperties(compression="ZSTD", max_row_group_size=32_768)
 _SAME_VERSION = (
     "t.source_topic = s.source_topic and t.source_partition = s.source_partition "
-    "and t.source_offset = s.source_offset"
+    "and t.source_offset = s.source_offset and t.occurrence = s.occurrence"
 )
 
 

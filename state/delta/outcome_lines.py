@@ -18,7 +18,6 @@ from state.outcomes import (
     overtaken,
     without_known_attempts,
 )
-from state.resolve import Coordinates
 from state.row import (
     CLOSED,
     IDENTITY,
@@ -29,6 +28,7 @@ from state.row import (
     STATUS,
     Status,
 )
+from state.version import Coordinates
 
 _CLOSED = pa.array(sorted(CLOSED), pa.string())
 
@@ -63,7 +63,7 @@ class OutcomeLines:
         statuses = outcomes.column(STATUS).to_pylist()
         claimed = [name[1] in self._outstanding for name in named]
         near = [
-            is_claimed or self._window.holds(identity, *place[1:])
+            is_claimed or self._window.holds(identity, place)
             for is_claimed, (identity, place) in zip(claimed, named, strict=True)
         ]
         far = self._look_up(
@@ -103,14 +103,13 @@ class OutcomeLines:
         return attempts_in(self._look_up([(identity, coordinates)]).get(coordinates))
 
     def _is_near(self, identity: bytes, coordinates: Coordinates) -> bool:
-        _, partition, offset = coordinates
-        return coordinates in self._outstanding or self._window.holds(identity, partition, offset)
+        return coordinates in self._outstanding or self._window.holds(identity, coordinates)
 
     def _row(self, identity: bytes, coordinates: Coordinates) -> pa.Table | None:
         claimed = self._outstanding.row(coordinates)
         if claimed is not None:
             return claimed
-        row = self._window.row(identity, coordinates[1], coordinates[2])
+        row = self._window.row(identity, coordinates)
         return None if row is None else reshape(row, ROW)
 
     def _look_up(self, names: list[tuple[bytes, Coordinates]]) -> dict[Coordinates, pa.Table]:
@@ -123,7 +122,7 @@ class OutcomeLines:
             self._tables,
             pc.field(SOURCE_OFFSET).isin(offsets) & bytes_in(IDENTITY, identities),
         )
-        return {v[:3]: rows.slice(i, 1) for i, (_, v) in enumerate(versions_of(rows))}
+        return {v.coordinates: rows.slice(i, 1) for i, (_, v) in enumerate(versions_of(rows))}
 
 
 def _may_act(row: pa.Table, status: str) -> bool:

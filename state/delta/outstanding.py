@@ -6,9 +6,9 @@ from itertools import repeat
 import pyarrow as pa
 
 from state.admission import coordinates_of
-from state.resolve import Coordinates
 from state.row import CLAIM, ROW
 from state.select import by_due
+from state.version import Coordinates
 
 
 class Outstanding:

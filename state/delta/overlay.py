@@ -15,7 +15,7 @@ from state.delta.snapshot import Snapshot, is_live_row
 from state.delta.tables import read
 from state.fields import bytes_in
 from state.lines import LINE, SEQ, light_lines
-from state.resolve import Coordinates, Counts, Known, Line, resolve
+from state.resolve import Counts, Known, Line, resolve
 from state.row import (
     BATCH,
     CHANGED_AT,
@@ -24,6 +24,7 @@ from state.row import (
     IDENTITY,
     KEPT,
     KIND,
+    OCCURRENCE,
     OUTCOME_FIELDS,
     ROW,
     SOURCE_OFFSET,
@@ -32,8 +33,9 @@ from state.row import (
     STATUS,
     Status,
 )
+from state.version import Coordinates
 
-COORDINATES = [SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET]
+COORDINATES = [SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, OCCURRENCE]
 _BASE = [IDENTITY, *COORDINATES, KIND, STATUS, DUE, CLAIM, SEQ, BATCH, CHANGED_AT, BUCKET]
 ROW_SEQ = pa.schema([*ROW, pa.field(SEQ, pa.int64())])
 
@@ -118,11 +120,12 @@ def _base_rows(snapshot: Snapshot, columns: list[str], buckets: set[str] | None 
 def _base_versions(base: pa.Table, first_ref: int) -> Iterator[tuple[bytes, Known]]:
     columns = [base.column(name).to_pylist() for name in _BASE[:-1]]
     for ref, row in enumerate(zip(*columns, strict=True), first_ref):
-        identity, topic, partition, offset, kind, status, due, claim, seq, batch, at = row
+        identity, topic, partition, offset, occurrence, *rest = row
+        kind, status, due, claim, seq, batch, at = rest
         yield (
             identity,
             Known(
-                coordinates=(topic, partition, offset),
+                coordinates=(topic, partition, offset, occurrence),
                 kind=kind,
                 status=Status(status),
                 due=due,
@@ -141,7 +144,7 @@ def without_versions(rows: pa.Table, versions: set[Coordinates]) -> pa.Table:
     """Leave out the rows of the versions named."""
     if not versions or rows.num_rows == 0:
         return rows
-    offsets = pa.array({offset for _, _, offset in versions}, pa.int64())
+    offsets = pa.array({offset for _, _, offset, _ in versions}, pa.int64())
     alike = pc.is_in(rows.column(SOURCE_OFFSET), offsets).to_numpy()
     places = np.flatnonzero(alike)
     named = rows.select(COORDINATES).take(pa.array(places))

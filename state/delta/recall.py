@@ -14,8 +14,10 @@ from state.delta.overlay import Overlay, overlay, without_versions
 from state.delta.recents import Recents, recents_of
 from state.delta.snapshot import Snapshot, is_live_row, look
 from state.delta.tables import Tables, read
+from state.delta.tail import Tail
 from state.fields import text_is
 from state.lines import SEQ
+from state.pausing import Paused
 from state.row import BATCH, CHANGED_AT, CLAIM, ENTRY, ROW, STATUS, Entry, Status
 from state.select import by_due
 
@@ -43,11 +45,16 @@ class Mind:
     made: pa.Table  # the claims of the last batch, as they were made
     unfolded: deque[Commit]
     closed: Closed = field(default_factory=Closed)
+    paused: Paused = field(default_factory=Paused)
+    releasing: bool = False  # rows may be parked that are not paused any more
+    tail: Tail | None = None  # once somebody asks for keys
 
     def folded(self, upto: int) -> None:
         """Take note that the commits up to ``upto`` are folded."""
         self.recents.folded(upto, self.seq)
         self.closed.folded()
+        if self.tail is not None:
+            self.tail.folded(upto, self.seq)
         while self.unfolded and self.unfolded[0].seq <= upto:
             self.unfolded.popleft()
 
@@ -65,6 +72,8 @@ def recall(tables: Tables) -> Mind:
         outstanding=Outstanding(_claimed(snapshot, overlay(snapshot))),
         made=made_last(snapshot),
         unfolded=_unfolded(snapshot.tail),
+        paused=snapshot.paused,
+        releasing=snapshot.may_be_parked,
     )
 
 

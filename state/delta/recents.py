@@ -15,20 +15,17 @@ from state.delta.layout import SCHEDULES
 from state.delta.snapshot import Snapshot, is_live_row
 from state.delta.tables import Tables, read
 from state.row import (
-    ENTRY,
     IDENTITY,
-    SOURCE_OFFSET,
-    SOURCE_PARTITION,
-    SOURCE_TIMESTAMP,
-    SOURCE_TOPIC,
+    KIND,
     STATUS,
     SUPERSEDED,
-    Entry,
+    VERSION_FIELDS,
+    Kind,
     Status,
 )
 from state.version import Version, is_newer
 
-_VERSION = [IDENTITY, SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP]
+_VERSION = [field.name for field in VERSION_FIELDS]
 
 
 class Recents:
@@ -102,5 +99,5 @@ def newest_commands(lines: pa.Table) -> pa.Table:
     # Masks, not an expression: those start an engine, which takes longer than a whole tick's lines.
     is_command = pc.is_valid(lines.column(SUPERSEDED))
     is_newest = pc.not_equal(lines.column(STATUS), Status.REPLACED.value)
-    is_message = pc.not_equal(lines.column(ENTRY), Entry.REJECT.value)
+    is_message = pc.equal(lines.column(KIND), Kind.MESSAGE.value)
     return lines.filter(pc.and_(is_command, pc.and_(is_newest, is_message)))

@@ -7,6 +7,7 @@ since is then in ``schedules`` already, and the mark says which lines to leave o
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +19,17 @@ from state.delta.mark import Mark
 from state.delta.tables import Tables, read
 from state.errors import StateError
 from state.lines import LIGHT, LINE, META, SEQ
-from state.row import BATCH, CHANGED_AT, ENTRY, IDENTITY, SOURCE_TIMESTAMP, Entry
+from state.pausing import Paused
+from state.row import (
+    BATCH,
+    CHANGED_AT,
+    DUE,
+    ENTRY,
+    IDENTITY,
+    PARKED,
+    SOURCE_TIMESTAMP,
+    Entry,
+)
 
 _TAIL = [*LIGHT, SOURCE_TIMESTAMP, LINE, META]
 _LOOKS = 20
@@ -67,10 +78,22 @@ class Snapshot:
     @property
     def taken(self) -> Marks:
         """The highest offset taken from each partition."""
-        if self.last_clock is None:
-            return {}
-        marks: Marks = json.loads(str(self.last_clock[META]))["taken"]
+        marks: Marks = self._meta.get("taken", {})
         return marks
+
+    @property
+    def paused(self) -> Paused:
+        """What is paused."""
+        return Paused.from_dict(self._meta["paused"]) if self._meta else Paused()
+
+    @property
+    def may_be_parked(self) -> bool:
+        """Whether rows may be held back, as far as can be told without reading them."""
+        latest = pc.max(self.tail.column(DUE)).as_py() or 0
+        name = f"max.{DUE}"
+        if name in self.files.schema.names:
+            latest = max(latest, pc.max(self.files.column(name)).as_py() or 0)
+        return bool(latest >= PARKED)
 
     @property
     def foldable(self) -> int:
@@ -92,8 +115,18 @@ class Snapshot:
         tail = self.tail.filter(pc.field(SEQ) <= seq)
         return replace(self, tail=tail)
 
+    @cached_property
+    def _meta(self) -> dict[str, Any]:
+        read: dict[str, Any] = {}
+        return read if self.last_clock is None else json.loads(str(self.last_clock[META]))
+
     def _of_clock(self, column: str, default: int) -> int:
         return default if self.last_clock is None else int(str(self.last_clock[column]))
+
+
+def clock_meta(taken: Marks, paused: Paused) -> str:
+    """Return what the last line of a commit carries besides its time."""
+    return json.dumps({"taken": taken, "paused": paused.to_dict()})
 
 
 def look(tables: Tables) -> Snapshot:

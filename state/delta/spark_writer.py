@@ -21,7 +21,7 @@ _TYPES = {
 }
 _SAME_VERSION = (
     "t.source_topic = s.source_topic and t.source_partition = s.source_partition "
-    "and t.source_offset = s.source_offset"
+    "and t.source_offset = s.source_offset and t.occurrence = s.occurrence"
 )
 
 

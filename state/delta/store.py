@@ -5,25 +5,48 @@ window, the claimed rows, the newest versions. So it costs as much as it says an
 whatever is pending. Calls from several threads take turns.
 """
 
-import json
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.admission import not_taken, raise_marks, too_late, versions_of
+from state.admission import not_taken, raise_marks, versions_of, without_effect
 from state.claims import Room
 from state.columns import reshape
 from state.delta.inspector import claims_made
 from state.delta.keeper import WindowKeeper
+from state.delta.keys import Keys
 from state.delta.outcome_lines import OutcomeLines
 from state.delta.recall import Commit, Mind, recall
 from state.delta.recents import newest_commands
+from state.delta.snapshot import clock_meta
 from state.delta.tables import Tables
+from state.delta.tail import tail_of
 from state.delta.upkeep import Upkeep
 from state.delta.window import added_rows
 from state.delta.writer import Writer
-from state.lines import LINE, LINES, SEQ, claim_lines, clock_line, command_lines
-from state.row import COMMANDS, ENTRY, ROW, SOURCE_OFFSET, SUPERSEDED, Entry
+from state.lines import (
+    LINE,
+    LINES,
+    SEQ,
+    claim_lines,
+    clock_line,
+    command_lines,
+    moved_lines,
+    repeat_lines,
+)
+from state.pausing import UNPARK_ROWS, Paused
+from state.repeating import choose
+from state.row import (
+    COMMANDS,
+    ENTRY,
+    PARKED,
+    ROW,
+    SCHEDULED,
+    SOURCE_OFFSET,
+    SUPERSEDED,
+    Entry,
+)
 from state.settings import DeltaSettings
 from state.store import Tick
 from state.turns import TakesTurns, in_turn
@@ -44,6 +67,7 @@ class DeltaStore(TakesTurns):
         self._upkeep = upkeep
         self._id = tables.state_id()
         self._mind: Mind | None = None
+        self._keys = Keys(tables)
         self._keeper = self._new_keeper()
         self._known()
 
@@ -58,6 +82,12 @@ class DeltaStore(TakesTurns):
         """The newest committed batch, -1 before the first."""
         return self._known().last_batch
 
+    @property
+    @in_turn
+    def paused(self) -> Paused:
+        """What is paused as of the last commit."""
+        return self._known().paused
+
     @in_turn
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""
@@ -66,17 +96,22 @@ class DeltaStore(TakesTurns):
             return self._made(tick.batch)
         commands = not_taken(tick.commands, mind.taken)
         changes = commands.num_rows + tick.outcomes.num_rows
+        paused = mind.paused if tick.paused is None else tick.paused
+        mind.releasing = mind.releasing or paused != mind.paused
         self._keeper.make_ready(tick.now, tick.claim_until, tick.room.total, changes)
-        if not (changes or self._keeper.window.due_by(tick.claim_until)):
+        if not (changes or mind.releasing or self._keeper.window.due_by(tick.claim_until)):
             return ROW.empty_table()
+        back = self._unparked(tick, paused)
         ends, outcomes = self._outcomes().lines(tick.outcomes, tick.batch, tick.now)
         named = versions_of(commands)
-        late = too_late(named, mind.recents.known(named))
+        late = without_effect(commands, named, mind.recents.known(named))
         lines = command_lines(commands, late, tick.batch, tick.now)
-        said = pa.concat_tables([ends, *outcomes, lines])
-        if not (said.num_rows or self._keeper.window.due_by(tick.claim_until)):
+        said = pa.concat_tables([ends, back, *outcomes, lines])
+        is_due = self._keeper.window.due_by(tick.claim_until)
+        if not (said.num_rows or is_due or paused != mind.paused):
             return ROW.empty_table()
         raise_marks(mind.taken, commands, SOURCE_OFFSET)
+        mind.paused = paused
         return self._write(said, len(ends), tick)
 
     @in_turn
@@ -97,6 +132,14 @@ class DeltaStore(TakesTurns):
         said = pa.concat_tables([ends, *others])
         if said.num_rows:
             self._write(said, len(ends), Tick(last, now, nothing, outcomes, 0, _NO_ROOM))
+
+    @in_turn
+    def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
+        """Return the pending versions of some identities."""
+        mind = self._known()
+        if mind.tail is None:
+            mind.tail = tail_of(self._tables)
+        return self._keys.pending(mind.tail, identities, whole)
 
     @in_turn
     def next_due(self) -> int | None:
@@ -125,6 +168,7 @@ class DeltaStore(TakesTurns):
     def close(self) -> None:
         """Let go of threads and processes; what was committed stays."""
         self._keeper.wait()
+        self._keys.wait()
         self._upkeep.close()
 
     def _known(self) -> Mind:
@@ -147,6 +191,17 @@ class DeltaStore(TakesTurns):
             self._tables, mind.outstanding, mind.closed, self._keeper.window, mind.recents.known
         )
 
+    def _unparked(self, tick: Tick, paused: Paused) -> pa.Table:
+        """Return the lines that bring back rows which are parked and not paused any more."""
+        mind = self._known()
+        rows = ROW.empty_table()
+        if mind.releasing and paused.everything:
+            mind.releasing = False  # until another tick says that something may go on
+        if mind.releasing:
+            tail = mind.tail or tail_of(self._tables)
+            rows, mind.releasing = self._keys.parked(tail, paused, UNPARK_ROWS)
+        return moved_lines(rows, rows.column(SCHEDULED), tick.batch, tick.now)
+
     def _made(self, batch: int) -> pa.Table:
         mind = self._known()
         return mind.made if batch == mind.last_batch else claims_made(self._tables, batch)
@@ -160,12 +215,20 @@ class DeltaStore(TakesTurns):
         self._mind = None
         said = _numbered(said, mind.seq + 1, mind.line + 1)
         window.apply(said.slice(ends), added_rows(said.slice(ends), window.end))
-        claims = _fresh_puts_only(window.claim(tick.claim_until, tick.room), mind.line)
-        claims = claim_lines(claims, batch, now)
-        clock = clock_line(batch, now, json.dumps({"taken": mind.taken.as_dict()}))
+        rows, slots = window.due(tick.claim_until, tick.room)
+        back, rows, held = mind.paused.parted(rows)
+        parked = moved_lines(back, PARKED, batch, now)
+        window.take_out(slots[held])
+        chosen = choose(rows, tick)
+        window.take_out(slots[~held][chosen.origins])
+        claims = claim_lines(_fresh_puts_only(chosen.claims, mind.line), batch, now)
+        upcoming = repeat_lines(chosen.upcoming, batch, now)
+        clock = clock_line(batch, now, clock_meta(mind.taken.as_dict(), mind.paused))
         kept = _without_claimed_puts(said, claims)
-        lines = pa.concat_tables([kept, claims, clock])
+        lines = pa.concat_tables([kept, parked, claims, upcoming, clock])
         lines = _numbered(lines, mind.seq + 1, mind.line + 1)
+        upcoming = lines.slice(lines.num_rows - 1 - upcoming.num_rows, upcoming.num_rows)
+        window.apply(upcoming, added_rows(upcoming, window.end))
         self._writer.append(lines, mind.seq + 1)
         self._mind = mind
         return self._remember(lines, reshape(claims, ROW), batch, now)
@@ -181,6 +244,8 @@ class DeltaStore(TakesTurns):
         if batch > mind.last_batch:
             mind.last_batch, mind.made = batch, claims
         self._keeper.committed(mind.seq, lines)
+        if mind.tail is not None:
+            mind.tail.add(lines)
         return claims
 
 

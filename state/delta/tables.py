@@ -24,6 +24,7 @@ from state.delta.layout import (
 from state.errors import StateError
 from state.settings import DeltaSettings
 
+KEYS = "keys"  # the folder beside the tables that holds an index of keys
 _ABSENT = "no state at {path} yet; start the job with `duestream run`, or set state.delta.path"
 
 
@@ -124,7 +125,7 @@ def refuse_foreign(tables: Tables) -> None:
         return
     if not folder.is_dir():
         raise StateError(f"state.delta.path {tables.path} is a file; give a folder")
-    ours = {layout.name for layout in TABLES}
+    ours = {KEYS, *(layout.name for layout in TABLES)}
     foreign = sorted(p.name for p in folder.iterdir() if p.name not in ours)
     if foreign:
         raise StateError(

@@ -21,8 +21,8 @@ from state.delta.tables import Tables, read
 from state.errors import StateError
 from state.fields import text_is
 from state.lines import SEQ
-from state.resolve import Coordinates
 from state.row import CHANGED_AT, CLAIM, SOURCE_OFFSET, STATUS, Status
+from state.version import Coordinates
 
 _LIGHT = [*COORDINATES, STATUS, SEQ]
 
@@ -54,6 +54,7 @@ class DeltaSource:
             changed_at=snapshot.last_change,
             taken=snapshot.taken,
             counts=self._changed.counts,
+            paused=snapshot.paused,
         )
 
     def total(self) -> int:
@@ -134,7 +135,7 @@ class DeltaSource:
         nothing = pa.scalar(None, pa.int64())
         last, at = rows.column(CLAIM), pc.if_else(claimed, rows.column(CHANGED_AT), nothing)
         made = self._made_at
-        offsets = pa.array([offset for _, _, offset in made], pa.int64())
+        offsets = pa.array([offset for _, _, offset, _ in made], pa.int64())
         alike = np.flatnonzero(pc.is_in(rows.column(SOURCE_OFFSET), offsets).to_numpy())
         if len(alike):
             batches, instants = last.to_pylist(), at.to_pylist()

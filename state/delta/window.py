@@ -1,6 +1,7 @@
 """The near window: pending rows that fall due soon, in memory, ready to be claimed."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,8 @@ from state.row import (
     ENTRY,
     HASH,
     IDENTITY,
+    OCCURRENCE,
+    PARKED,
     ROW,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
@@ -22,13 +25,27 @@ from state.row import (
     Status,
 )
 from state.select import as_due
+from state.version import Coordinates
 
 WINDOW_ROW = pa.schema([*ROW, LINES.field(SUPERSEDED), LINES.field(LINE)])
-_STEPS = [ENTRY, IDENTITY, SOURCE_PARTITION, SOURCE_OFFSET, STATUS, SUPERSEDED, LINE]
+_STEPS = [
+    ENTRY,
+    IDENTITY,
+    SOURCE_PARTITION,
+    SOURCE_OFFSET,
+    OCCURRENCE,
+    STATUS,
+    SUPERSEDED,
+    LINE,
+]
+_REPLACING = frozenset({Entry.PUT, Entry.CANCEL, Entry.CLAIM})
+_Place = tuple[int, int, int]  # partition, offset, occurrence; the identity tells the topic
 
 
 class Window:
     """Every pending row with due < ``end``; ``beyond`` is at or before the least due of the others.
+
+    Parked rows count for neither.
 
     Rows lie in Arrow chunks and are named by their slot, counted over all chunks. Taking one out
     only clears its flag; loading the window anew is what frees memory.
@@ -44,6 +61,7 @@ class Window:
         self._hash = np.empty(1024, np.int64)
         self._partition = np.empty(1024, np.int64)
         self._offset = np.empty(1024, np.int64)
+        self._occurrence = np.empty(1024, np.int64)
         self._alive = np.zeros(1024, np.bool_)
         self._slots: dict[bytes, tuple[int, ...]] = {}  # some no longer alive
 
@@ -59,13 +77,13 @@ class Window:
         """Count the rows due at or before an instant."""
         return len(self._due_slots(until))
 
-    def holds(self, identity: bytes, partition: int, offset: int) -> bool:
+    def holds(self, identity: bytes, coordinates: Coordinates) -> bool:
         """Tell whether a version is pending here."""
-        return self._slot(identity, partition, offset) is not None
+        return self._slot(identity, coordinates[1:]) is not None
 
-    def row(self, identity: bytes, partition: int, offset: int) -> pa.Table | None:
+    def row(self, identity: bytes, coordinates: Coordinates) -> pa.Table | None:
         """Return the full row of a version pending here."""
-        slot = self._slot(identity, partition, offset)
+        slot = self._slot(identity, coordinates[1:])
         return None if slot is None else self._take(np.array([slot]))
 
     def add(self, rows: pa.Table) -> None:
@@ -78,25 +96,28 @@ class Window:
         """Follow lines of the changelog in order; ``rows`` are the full rows they make pending."""
         first = self._extend(rows)
         slots = {line: slot for slot, line in enumerate(rows.column(LINE).to_pylist(), first)}
-        for entry, identity, partition, offset, status, superseded, line in _steps(lines):
+        for entry, identity, *place, status, superseded, line in _steps(lines):
             if entry in (Entry.CLAIM, Entry.OUTCOME):
-                self._kill(identity, partition, offset)
-            if superseded is not None and status != Status.REPLACED and entry != Entry.REJECT:
+                self._kill(identity, (place[0], place[1], place[2]))
+            if superseded is not None and status != Status.REPLACED and entry in _REPLACING:
                 self._kill_all(identity)
             if line in slots:
                 self._revive(identity, slots[line])
         self._watch_beyond(lines)
 
-    def claim(self, until: int, room: Room) -> pa.Table:
-        """Take out, in order, the rows due up to ``until`` that there is room for."""
+    def due(self, until: int, room: Room) -> tuple[pa.Table, Ints]:
+        """Return, in order, the rows due by ``until`` that there is room for, and their slots."""
         slots = self._due_slots(until)
         slots = np.sort(slots[oldest(self._due[slots], self._hash[slots], room)])
         rows = self._take(slots)
         order = as_due(rows)
         rows = rows.take(order)
         keep = may_claim(rows, room)
-        self._alive[slots[order.to_numpy()][keep]] = False
-        return rows.filter(pa.array(keep))
+        return rows.filter(pa.array(keep)), slots[order.to_numpy()][keep]
+
+    def take_out(self, slots: Ints) -> None:
+        """Let go of rows that are claimed."""
+        self._alive[slots] = False
 
     def _extend(self, rows: pa.Table) -> int:
         first, self._size = self._size, self._size + rows.num_rows
@@ -109,6 +130,7 @@ class Window:
         self._hash[first : self._size] = rows.column(HASH).to_numpy()
         self._partition[first : self._size] = rows.column(SOURCE_PARTITION).to_numpy()
         self._offset[first : self._size] = rows.column(SOURCE_OFFSET).to_numpy()
+        self._occurrence[first : self._size] = rows.column(OCCURRENCE).to_numpy()
         self._alive[first : self._size] = False
         return first
 
@@ -116,7 +138,7 @@ class Window:
         if self._size <= len(self._due):
             return
         room = max(self._size, 2 * len(self._due))
-        for name in ("_due", "_hash", "_partition", "_offset", "_alive"):
+        for name in ("_due", "_hash", "_partition", "_offset", "_occurrence", "_alive"):
             setattr(self, name, np.resize(getattr(self, name), room))
 
     def _revive(self, identity: bytes, slot: int) -> None:
@@ -124,18 +146,17 @@ class Window:
         others = self._slots.get(identity, ())
         self._slots[identity] = (*(s for s in others if self._alive[s] and s != slot), slot)
 
-    def _slot(self, identity: bytes, partition: int, offset: int) -> int | None:
+    def _slot(self, identity: bytes, place: _Place) -> int | None:
         for slot in self._slots.get(identity, ()):
-            if (
-                self._alive[slot]
-                and self._offset[slot] == offset
-                and self._partition[slot] == partition
-            ):
+            if self._alive[slot] and self._place(slot) == place:
                 return slot
         return None
 
-    def _kill(self, identity: bytes, partition: int, offset: int) -> None:
-        slot = self._slot(identity, partition, offset)
+    def _place(self, slot: int) -> _Place:
+        return self._partition[slot], self._offset[slot], self._occurrence[slot]
+
+    def _kill(self, identity: bytes, place: _Place) -> None:
+        slot = self._slot(identity, place)
         if slot is not None:
             self._alive[slot] = False
 
@@ -157,6 +178,7 @@ class Window:
 
     def _watch_beyond(self, lines: pa.Table) -> None:
         far = pc.and_(_made_pending(lines), pc.greater_equal(lines.column(DUE), self.end))
+        far = pc.and_(far, pc.less(lines.column(DUE), PARKED))
         least = pc.min(pc.filter(lines.column(DUE), far)).as_py()
         if least is not None:
             self.beyond = least if self.beyond is None else min(self.beyond, least)
@@ -171,5 +193,5 @@ def _made_pending(lines: pa.Table) -> pa.ChunkedArray:
     return pc.equal(lines.column(STATUS), Status.PENDING.value)
 
 
-def _steps(lines: pa.Table) -> Iterator[tuple[str, bytes, int, int, str, int | None, int]]:
+def _steps(lines: pa.Table) -> Iterator[tuple[Any, ...]]:
     return zip(*(lines.column(name).to_pylist() for name in _STEPS), strict=True)

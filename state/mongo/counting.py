@@ -7,10 +7,11 @@ from state.ledger import ledger_of
 from state.mongo.last_commit import Changed, is_shown
 from state.mongo.layout import DUE_INDEX, LAST_CLAIM, SCHEDULES, VERSIONS, Db, Document
 from state.mongo.meta import Meta
-from state.row import DUE, KIND, LIVE, OUTPUT_TOPIC, STATUS, Kind, Status
+from state.row import DUE, KIND, LIVE, OUTPUT_TOPIC, PARKED, STATUS, Kind, Status
 
-# By status, kind and output topic: how many, and the least due among them.
-Live = dict[tuple[str, str, str | None], tuple[int, int]]
+# By status, kind, output topic and whether it is parked: how many, and the least due among them.
+Live = dict[tuple[str, str, str | None, bool], tuple[int, int]]
+_IS_PARKED = {"$gte": [f"${DUE}", PARKED]}
 
 
 def live_rows(db: Db, meta: Meta, changed: Changed) -> Live:
@@ -18,11 +19,12 @@ def live_rows(db: Db, meta: Meta, changed: Changed) -> Live:
     live: Live = {}
     for name, status, narrowed, hint in (
         (SCHEDULES, Status.PENDING, {}, DUE_INDEX),
+        (VERSIONS, Status.PENDING, {}, DUE_INDEX),
         (SCHEDULES, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, None),
         (VERSIONS, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, None),
     ):
         apart = {"_id": {"$nin": list(changed[name])}} if changed[name] else {}
-        group = {KIND: f"${KIND}", OUTPUT_TOPIC: f"${OUTPUT_TOPIC}"}
+        group = {KIND: f"${KIND}", OUTPUT_TOPIC: f"${OUTPUT_TOPIC}", "parked": _IS_PARKED}
         steps: list[Document] = [
             {"$match": {STATUS: status.value, **narrowed, **apart}},
             {"$group": {"_id": group, "count": {"$sum": 1}, "due": {"$min": f"${DUE}"}}},
@@ -30,30 +32,37 @@ def live_rows(db: Db, meta: Meta, changed: Changed) -> Live:
         options: Document = {} if hint is None else {"hint": hint}
         for found in db[name].aggregate(steps, **options):
             kind, topic = found["_id"].get(KIND), found["_id"].get(OUTPUT_TOPIC)
-            _add(live, status.value, kind, topic, found["count"], found["due"])
+            named = status.value, kind, topic, found["_id"]["parked"]
+            _add(live, named, found["count"], found["due"])
     for documents in changed.values():
         for document in filter(is_shown, documents.values()):
             if document[STATUS] in LIVE:
-                topic = document.get(OUTPUT_TOPIC)
-                _add(live, document[STATUS], document[KIND], topic, 1, document[DUE])
+                topic, due = document.get(OUTPUT_TOPIC), document[DUE]
+                _add(live, (document[STATUS], document[KIND], topic, due >= PARKED), 1, due)
     return live
 
 
-def _add(live: Live, status: str, kind: str, topic: str | None, count: int, due: int) -> None:
-    before, least = live.get((status, kind, topic), (0, due))
-    live[status, kind, topic] = before + count, min(least, due)
+def _add(live: Live, named: tuple[str, str, str | None, bool], count: int, due: int) -> None:
+    before, least = live.get(named, (0, due))
+    live[named] = before + count, min(least, due)
 
 
 def stats_of_live(meta: Meta, live: Live, now: int) -> Stats:
     """Return the figures of a state."""
     standing: Counter[str] = Counter()
     by_topic: Counter[str] = Counter()
-    for (status, kind, topic), (count, _) in live.items():
+    paused = 0
+    for (status, kind, topic, is_parked), (count, _) in live.items():
+        paused += count if is_parked and status == Status.PENDING else 0
         if kind == Kind.MESSAGE:
             standing[status] += count
             if status == Status.PENDING:
                 by_topic[str(topic)] += count
-    pending = [due for (status, _, _), (_, due) in live.items() if status == Status.PENDING]
+    pending = [
+        due
+        for (status, _, _, is_parked), (_, due) in live.items()
+        if status == Status.PENDING and not is_parked
+    ]
     overdue = [due for _, due in live.values() if due < now]
     return Stats(
         ledger=ledger_of(meta.counts, standing),
@@ -61,4 +70,5 @@ def stats_of_live(meta: Meta, live: Live, now: int) -> Stats:
         next_due=min(pending, default=None),
         oldest_overdue=min(overdue, default=None),
         pending_by_topic=dict(by_topic),
+        paused=paused,
     )

@@ -5,11 +5,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from state.mongo.layout import NEWEST, Document
-from state.resolve import Coordinates
+from state.mongo.layout import NEWEST, SCHEDULES, VERSIONS, Document
 from state.row import (
     CLAIM,
     IDENTITY,
+    OCCURRENCE,
     ROW,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
@@ -17,7 +17,7 @@ from state.row import (
     SOURCE_TOPIC,
     STATUS,
 )
-from state.version import Version
+from state.version import Coordinates, Version
 
 _MOST_IDS = 5_000
 _MOST_BYTES = 4 * 1024 * 1024
@@ -29,11 +29,16 @@ def identity_in(document: Document) -> bytes:
     return found
 
 
+def collection_of(document: Document) -> str:
+    """Return which collection a document that was read is from."""
+    return VERSIONS if IDENTITY in document else SCHEDULES
+
+
 def coordinates_in(document: Mapping[str, Any]) -> Coordinates | None:
     """Return which version it is; None for one that only remembers a cancel."""
     if document.get(STATUS) is None:
         return None
-    return (document[SOURCE_TOPIC], document[SOURCE_PARTITION], document[SOURCE_OFFSET])
+    return version_in(document).coordinates
 
 
 def version_id(coordinates: Coordinates) -> str:
@@ -41,9 +46,9 @@ def version_id(coordinates: Coordinates) -> str:
     return "/".join(map(str, coordinates))
 
 
-def version_in(document: Document) -> Version:
+def version_in(document: Mapping[str, Any]) -> Version:
     """Return which version a document is about, with the time of its record."""
-    names = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP)
+    names = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP, OCCURRENCE)
     return Version(*(document[name] for name in names))
 
 

@@ -3,14 +3,15 @@
 Every question follows the index to its end: what is read is what may be claimed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pymongo import ASCENDING
 
 from state.claims import Room
-from state.mongo.layout import DUE_INDEX, LANE, SCHEDULES, Db, Document
-from state.row import DUE, OUTPUT_TOPIC, STATUS, Status
+from state.mongo.layout import DUE_INDEX, LANE, Db, Document
+from state.pausing import Paused
+from state.row import DUE, KIND, OUTPUT_TOPIC, PARKED, STATUS, Kind, Status
 from state.select import ORDER
 
 _SORT = [(name, ASCENDING) for name in ORDER]
@@ -18,32 +19,56 @@ _FETCH = 5_000
 _LONG_AGO = 0
 
 
-def due_rows(db: Db, until: int, room: Room, besides: int) -> Iterator[Document]:
+def due_rows(
+    db: Db, places: Sequence[str], until: int, room: Room, besides: int
+) -> Iterator[Document]:
     """Yield all rows that may have to be claimed, and perhaps more of them.
 
-    ``besides`` is how many of those found may not be claimed after all.
+    ``places`` are the collections to look in; ``besides`` is how many of those found may not be
+    claimed after all.
     """
     for lane, most in enumerate(room.lanes):
         if most == 0:
             continue
         for where, limit in _questions(lane, until, room):
-            yield from db[SCHEDULES].find(
-                where, sort=_SORT, limit=limit + besides, batch_size=_FETCH, hint=DUE_INDEX
-            )
+            for name in places:
+                yield from db[name].find(
+                    where, sort=_SORT, limit=limit + besides, batch_size=_FETCH, hint=DUE_INDEX
+                )
 
 
-def least_due(db: Db, lanes: int) -> int | None:
+def least_due(db: Db, places: Sequence[str], lanes: int) -> int | None:
     """Return an instant at or before the least due of all pending rows, None without any."""
-    dues = []
     if lanes == 0:  # not divided yet: whatever is there is found once they are
-        found = db[SCHEDULES].find_one({STATUS: Status.PENDING.value}, {DUE: 1})
-        return None if found is None else _LONG_AGO
-    for lane in range(lanes):
-        where = {STATUS: Status.PENDING.value, LANE: lane}
-        found = db[SCHEDULES].find_one(where, {DUE: 1}, sort=_SORT, hint=DUE_INDEX)
-        if found is not None:
-            dues.append(int(found[DUE]))
+        return _LONG_AGO if any(any_pending(db, name) for name in places) else None
+    dues = []
+    for name in places:
+        for lane in range(lanes):
+            where = {STATUS: Status.PENDING.value, LANE: lane, DUE: {"$lt": PARKED}}
+            found = db[name].find_one(where, {DUE: 1}, sort=_SORT, hint=DUE_INDEX)
+            if found is not None:
+                dues.append(int(found[DUE]))
     return min(dues, default=None)
+
+
+def parked_rows(
+    db: Db, places: Sequence[str], lanes: int, paused: Paused, most: int
+) -> list[Document]:
+    """Return rows that are parked and not paused, up to a number."""
+    found: list[Document] = []
+    others = {"$nor": [{KIND: Kind.MESSAGE.value, OUTPUT_TOPIC: {"$in": sorted(paused.topics)}}]}
+    for name in places:
+        for lane in range(lanes):
+            where = {STATUS: Status.PENDING.value, LANE: lane, DUE: PARKED, **others}
+            if len(found) < most:
+                found += db[name].find(where, limit=most - len(found), hint=DUE_INDEX)
+    return found
+
+
+def any_pending(db: Db, name: str) -> bool:
+    """Tell whether a collection has a pending row."""
+    where = {STATUS: Status.PENDING.value}
+    return db[name].find_one(where, {"_id": 1}, hint=DUE_INDEX) is not None
 
 
 def _questions(lane: int, until: int, room: Room) -> Iterator[tuple[Document, int]]:

@@ -1,6 +1,6 @@
 """Gathers what a store keeps in mind, and what a commit needs to know, from the database."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -16,12 +16,13 @@ from state.mongo.documents import (
     version_id,
     version_in,
 )
+from state.mongo.due import any_pending
 from state.mongo.layout import (
     CLAIMED_AT,
     LAST_CLAIM,
     META,
-    MOVED,
     NEWEST,
+    PENDING_BY_KEY,
     SCHEDULES,
     VERSIONS,
     Db,
@@ -31,6 +32,7 @@ from state.mongo.layout import (
 from state.mongo.meta import META_ID, Meta
 from state.mongo.outstanding import Outstanding
 from state.mongo.scene import Scene
+from state.pending import CONTENT, PENDING
 from state.row import (
     BATCH,
     CHANGED_AT,
@@ -58,6 +60,8 @@ class Mind:
     outstanding: Outstanding
     least: int | None = None  # at or before the least due of all pending rows
     sure: bool = False  # whether ``least`` holds
+    beside: bool = False  # whether ``versions`` has pending rows
+    releasing: bool = True  # rows may be parked that are not paused any more
     made: pa.Table | None = None  # the claims of the last batch, as they were made
 
 
@@ -88,17 +92,22 @@ def recall(db: Db, meta: Meta) -> Mind:
     for document in displaced:
         own = version_in(document)
         outstanding.add(document, newest.get(identity_in(document), own), VERSIONS)
-    return Mind(meta, HighMarks(meta.taken), outstanding)
+    return Mind(meta, HighMarks(meta.taken), outstanding, beside=any_pending(db, VERSIONS))
 
 
-def gather(db: Db, scene: Scene, commands: pa.Table, outcomes: pa.Table, whole: bool) -> None:
+def gather(
+    db: Db, scene: Scene, commands: pa.Table, outcomes: pa.Table, *, whole: bool, beside: bool
+) -> None:
     """Bring into a scene what its commands and outcomes are about.
 
-    With ``whole`` also the content of rows that are put back, so that they can be claimed again.
+    With ``whole`` also the content of rows that are put back, so that they can be claimed again;
+    with ``beside`` also what is pending in ``versions``.
     """
     brought = set(commands.column(IDENTITY).to_pylist())
     for document in by_id(db, SCHEDULES, brought):
         scene.bring(document, SCHEDULES)
+    for document in _pending_beside(db, brought) if beside else ():
+        scene.bring(document, VERSIONS)
     identities = outcomes.column(IDENTITY).to_pylist()
     named = list(zip(identities, coordinates_of(outcomes), strict=True))
     back = [s == Status.PENDING and whole for s in outcomes.column(STATUS).to_pylist()]
@@ -111,8 +120,24 @@ def gather(db: Db, scene: Scene, commands: pa.Table, outcomes: pa.Table, whole: 
         scene.bring(document, SCHEDULES)
     elsewhere = [version_id(c) for i, c in asked if not scene.has_document(c)]
     for document in by_id(db, VERSIONS, elsewhere):
-        if MOVED not in document:
-            scene.bring(document, VERSIONS)
+        scene.bring(document, VERSIONS)
+
+
+def pending_rows(db: Db, identities: Collection[bytes], whole: bool, beside: bool) -> pa.Table:
+    """Return the pending versions of keys; with ``beside`` look in ``versions`` too."""
+    fields = None if whole else dict.fromkeys(CONTENT, 0)
+    found = [d for d in by_id(db, SCHEDULES, identities, fields) if d.get(STATUS) == PENDING]
+    if beside:
+        found += _pending_beside(db, identities, fields)
+    return rows_of(found)
+
+
+def _pending_beside(
+    db: Db, identities: Iterable[bytes], fields: Document | None = None
+) -> Iterator[Document]:
+    for some in slices(identities):
+        where = {STATUS: Status.PENDING.value, IDENTITY: {"$in": some}}
+        yield from db[VERSIONS].find(where, fields, batch_size=len(some), hint=PENDING_BY_KEY)
 
 
 def by_id(
@@ -131,7 +156,7 @@ def claimed_rows(db: Db, where: Document) -> pa.Table:
 
 def claims_made(db: Db, batch: int) -> pa.Table:
     """Return the rows that ``batch`` claimed last, as when it claimed them."""
-    documents = _in_both(db, {LAST_CLAIM: batch, MOVED: {"$exists": False}})
+    documents = _in_both(db, {LAST_CLAIM: batch})
     claimed_at = pa.array([d[CLAIMED_AT] for d in documents], pa.int64())
     values = _UNDECIDED | {STATUS: Status.CLAIMED.value, CLAIM: batch, BATCH: batch}
     return by_due(reshape(rows_of(documents), ROW, values | {CHANGED_AT: claimed_at}))

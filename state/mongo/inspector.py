@@ -101,13 +101,13 @@ def _query(where: Filter, meta: Meta) -> Document:
 
 def _of_key(key: bytes, meta: Meta) -> Document:
     identities = [topic.encode() + b"\0" + key for topic in meta.taken]
-    refused = {KIND: Kind.REJECTION.value, KEY: key}
-    return {"$or": [{IDENTITY: {"$in": identities}}, refused]}
+    about = [{KIND: kind.value, KEY: key} for kind in (Kind.REJECTION, Kind.COMMAND)]
+    return {"$or": [{IDENTITY: {"$in": identities}}, *about]}
 
 
 def _of(name: str, where: Document) -> Document:
     """Return a question in the words of a collection: the _id of a schedule is its identity."""
     if name == VERSIONS or "$or" not in where:
         return where
-    named, refused = where["$or"]
-    return where | {"$or": [{"_id": named[IDENTITY]}, refused]}
+    named, *about = where["$or"]
+    return where | {"$or": [{"_id": named[IDENTITY]}, *about]}

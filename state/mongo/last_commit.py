@@ -9,17 +9,17 @@ import bson
 from state.mongo.documents import coordinates_in
 from state.mongo.gather import by_id
 from state.mongo.journal import Way, read_journal
-from state.mongo.layout import MOVED, SCHEDULES, VERSIONS, Db, Document
+from state.mongo.layout import SCHEDULES, VERSIONS, Db, Document
 from state.mongo.meta import Meta
 from state.row import STATUS
 
 Changed = dict[str, dict[Any, Document]]  # collection, _id, the document after the last commit
-SHOWN: Document = {MOVED: {"$exists": False}, STATUS: {"$exists": True}}
+SHOWN: Document = {STATUS: {"$exists": True}}
 
 
 def is_shown(document: Document) -> bool:
-    """Tell whether a document stands for a version, and for one that is kept here."""
-    return MOVED not in document and coordinates_in(document) is not None
+    """Tell whether a document stands for a version."""
+    return coordinates_in(document) is not None
 
 
 def last_changes(db: Db, meta: Meta) -> Changed:

@@ -29,7 +29,7 @@ Document = dict[str, Any]
 Db = Database[Document]
 
 SCHEDULES = "schedules"  # the newest version of each key; _id is the identity
-VERSIONS = "versions"  # versions that a newer one has displaced; _id is topic/partition/offset
+VERSIONS = "versions"  # those that a newer one, or a later occurrence, displaced; _id names it
 JOURNAL = "journal"  # what the last commit changes, so that it can be finished after a crash
 META = "meta"  # one document: how far the state is; its change is the commit
 
@@ -39,13 +39,12 @@ NEWEST = "newest"  # the newest command of the key, a cancel included
 LAST_CLAIM = "last_claim"  # the batch that last claimed the row; stays when it is settled
 CLAIMED_AT = "claimed_at"
 CLOSED_AT = "closed_at"  # set on what may be purged one day
-MOVED = "moved"  # a version that went back to ``schedules``; to be purged
-RETURNED = "returned"  # ... and the schedule it became
 
 DUE_INDEX = "pending by lane and due"
+PENDING_BY_KEY = "pending by key"
 _CLAIM_INDEX = "by claim"
 _CLOSED_INDEX = "closed rows by age"
-_REFUSED_INDEX = "refused records by key"
+_KIND_INDEXES = {Kind.REJECTION: "refused records by key", Kind.COMMAND: "orders by key"}
 
 # In the order of release, so that a claim reads what it takes and nothing else; the last two let
 # counts be drawn up without reading a document.
@@ -68,7 +67,8 @@ def create_collections(db: Db) -> None:
         if name not in there:
             _create_collection(db, name, validator)
     db[SCHEDULES].create_indexes([_due_index(), *_common_indexes()])
-    db[VERSIONS].create_indexes([IndexModel([(IDENTITY, ASCENDING)]), *_common_indexes()])
+    by_key = [IndexModel([(IDENTITY, ASCENDING)]), _pending_by_key()]
+    db[VERSIONS].create_indexes([_due_index(), *by_key, *_common_indexes()])
     db[JOURNAL].create_indexes([IndexModel([(SEQ, ASCENDING)])])
 
 
@@ -92,14 +92,21 @@ def _due_index() -> IndexModel:
     )
 
 
+def _pending_by_key() -> IndexModel:
+    return IndexModel(
+        [(IDENTITY, ASCENDING)],
+        name=PENDING_BY_KEY,
+        partialFilterExpression={STATUS: Status.PENDING.value},
+    )
+
+
 def _common_indexes() -> list[IndexModel]:
     return [
         IndexModel([(LAST_CLAIM, ASCENDING)], name=_CLAIM_INDEX, sparse=True),
         IndexModel([(CLOSED_AT, ASCENDING)], name=_CLOSED_INDEX, sparse=True),
-        IndexModel(
-            [(KEY, ASCENDING)],
-            name=_REFUSED_INDEX,
-            partialFilterExpression={KIND: Kind.REJECTION.value},
+        *(
+            IndexModel([(KEY, ASCENDING)], name=name, partialFilterExpression={KIND: kind.value})
+            for kind, name in _KIND_INDEXES.items()
         ),
     ]
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from state.admission import Marks
 from state.errors import StateError
+from state.pausing import Paused
 from state.resolve import Counts
 
 META_ID = "state"
 COPY_ID = "copy"  # in its place while a state is being copied to the database
-LAYOUT = 1
+LAYOUT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Meta:
     oldest_claim: int = 0  # no batch before it has a claim that is not settled
     taken: Marks = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
+    paused: Paused = field(default_factory=Paused)
 
     def to_document(self) -> dict[str, Any]:
         """Write it down; topics may hold dots, so they are values, not names."""
@@ -48,7 +50,9 @@ class Meta:
             "accepted": self.counts.accepted,
             "rejected": self.counts.rejected,
             "late_cancels": self.counts.late_cancels,
+            "missed": self.counts.missed,
             "ends": dict(self.counts.ends),
+            "paused": self.paused.to_dict(),
         }
 
     @staticmethod
@@ -72,8 +76,13 @@ class Meta:
             oldest_claim=read["oldest_claim"],
             taken=taken,
             counts=Counts(
-                read["accepted"], read["rejected"], read["late_cancels"], Counter(read["ends"])
+                accepted=read["accepted"],
+                rejected=read["rejected"],
+                late_cancels=read["late_cancels"],
+                missed=read["missed"],
+                ends=Counter(read["ends"]),
             ),
+            paused=Paused.from_dict(read["paused"]),
         )
 
     def after(self, **changes: Any) -> "Meta":

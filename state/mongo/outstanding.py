@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from state.mongo.documents import claim_of, coordinates_in, identity_in
 from state.mongo.layout import SCHEDULES, Document
-from state.resolve import Coordinates
-from state.row import ATTEMPT, DUE, KIND
-from state.version import Version
+from state.row import ATTEMPT, DUE, HASH, KIND
+from state.version import Coordinates, Version
 
 
 class Claim(NamedTuple):
@@ -18,6 +17,7 @@ class Claim(NamedTuple):
     due: int
     batch: int
     attempt: int
+    hash: int
     collection: str
 
 
@@ -55,6 +55,7 @@ class Outstanding:
             document[DUE],
             claim_of(document),
             document.get(ATTEMPT, 0),
+            document[HASH],
             collection,
         )
         self._of.setdefault(identity, set()).add(coordinates)

@@ -96,6 +96,7 @@ class MongoTarget:
             oldest_claim=standing.oldest_claim,
             taken=standing.taken,
             counts=standing.counts,
+            paused=standing.paused,
         )
         self._reach.surely(lambda: self._become(meta))
 
@@ -143,9 +144,10 @@ class MongoTarget:
         displaced: list[Write] = []
         for identity, of_key in versions.items():
             apart = list({coordinates_in(d): d for d in of_key}.values())
-            head = _head(identity, apart)
-            heads.append({"_id": identity, NEWEST: list(version_in(head))} | head)
-            displaced += [_displaced(identity, d) for d in apart if d is not head]
+            first = _head(apart)
+            if first is not None:
+                heads.append({"_id": identity, NEWEST: list(version_in(first))} | first)
+            displaced += [_displaced(identity, d) for d in apart if d is not first]
         self._send(VERSIONS, displaced)
         self._send(SCHEDULES, [_put(d) for d in heads if d["_id"] in there])
         new = [d for d in heads if d["_id"] not in there]
@@ -195,17 +197,18 @@ def _documents(rows: pa.Table) -> Iterator[tuple[bytes, Document]]:
         yield identity, document
 
 
-def _head(identity: bytes, versions: Sequence[Document]) -> Document:
-    """Return the version that is kept in ``schedules``: the pending one, else the newest."""
-    pending = [d for d in versions if d[STATUS] == Status.PENDING]
-    if len(pending) > 1:
-        raise StateError(
-            f"the key {identity!r} has two pending versions, which MongoDB cannot hold; cancel it, "
-            "or let the job publish one of them, then copy again"
-        )
-    head = (pending or versions)[0]
-    for document in pending or versions:
-        if is_newer(version_in(document), version_in(head)):
+def _head(versions: Sequence[Document]) -> Document | None:
+    """Return the version that is kept in ``schedules``: the last occurrence of the newest.
+
+    What was replaced is none: a newer one came, or it was turned away and never counted.
+    """
+    head: Document | None = None
+    for document in versions:
+        if document[STATUS] == Status.REPLACED:
+            continue
+        version, other = version_in(document), None if head is None else version_in(head)
+        is_later = other is not None and version.record == other.record and version > other
+        if is_later or is_newer(version, other):
             head = document
     return head
 
@@ -214,7 +217,7 @@ def _displaced(identity: bytes, document: Document) -> Write:
     coordinates = coordinates_in(document)
     assert coordinates is not None  # noqa: S101
     named: Document = {"_id": version_id(coordinates), IDENTITY: identity}
-    return _put(named | without(document, (LANE,)))
+    return _put(named | document)
 
 
 def _put(document: Document) -> Write:

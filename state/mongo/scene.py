@@ -1,7 +1,7 @@
 """What one commit is about: the versions it names, as they stand, and what it makes of them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,29 +10,17 @@ import pyarrow as pa
 from state.admission import coordinates_of, versions_of
 from state.columns import reshape
 from state.lines import light_lines
-from state.mongo.changes import Moment, closing, content, fields_changed
+from state.mongo.changes import Moment
 from state.mongo.documents import (
     contents_of,
     coordinates_in,
     identity_in,
     newest_in,
-    version_id,
     version_in,
-    without,
 )
-from state.mongo.journal import Change, change, insert, replace
-from state.mongo.layout import (
-    CLOSED_AT,
-    MOVED,
-    NEWEST,
-    RETURNED,
-    SCHEDULES,
-    SEQ,
-    VERSIONS,
-    Document,
-)
+from state.mongo.layout import SCHEDULES, SEQ, VERSIONS, Document
 from state.mongo.outstanding import Claim, Outstanding
-from state.resolve import Coordinates, Counts, Known, Line, may_act, resolve
+from state.resolve import Counts, Known, Line, may_act, resolve
 from state.row import (
     ATTEMPT,
     BATCH,
@@ -42,14 +30,19 @@ from state.row import (
     ENTRY,
     IDENTITY,
     KIND,
-    LIVE,
+    OUTCOME_FIELDS,
+    PARKED,
     PUBLISHED_OFFSET,
     ROW,
+    SCHEDULED,
     STATUS,
     Entry,
     Status,
 )
-from state.version import Version
+from state.version import Coordinates, Version, is_newer
+
+_NOTHING_SAID: Document = {field.name: None for field in OUTCOME_FIELDS}
+_APART = frozenset({Entry.REJECT, Entry.COMMAND})  # each has an identity of its own
 
 
 class Command(NamedTuple):
@@ -62,7 +55,7 @@ class Command(NamedTuple):
     @property
     def makes(self) -> Coordinates | None:
         """The version that it puts in the place of the one before."""
-        return None if self.late or self.entry == Entry.CANCEL else self.version[:3]
+        return None if self.late or self.entry == Entry.CANCEL else self.version.coordinates
 
 
 @dataclass(slots=True)
@@ -75,7 +68,7 @@ class Home:
 
 @dataclass
 class Scene:
-    """Bring in what stands, say what is new, then ask for the statements that make it so."""
+    """Bring in what stands, say what is new; state.mongo.writing turns it into statements."""
 
     moment: Moment
     counts: Counts
@@ -83,41 +76,43 @@ class Scene:
     known: defaultdict[bytes, dict[Coordinates, Known]] = field(
         default_factory=lambda: defaultdict(dict)
     )
-    _homes: dict[Coordinates, Home] = field(default_factory=dict)
-    _documents: dict[bytes, Document] = field(default_factory=dict)  # those of ``schedules``
-    _commands: dict[bytes, Command] = field(default_factory=dict)
-    _outcomes: dict[Coordinates, tuple[int, Document]] = field(default_factory=dict)
-    _contents: list[Document] = field(default_factory=list)
-    _lines: defaultdict[bytes, list[Line]] = field(default_factory=lambda: defaultdict(list))
+    homes: dict[Coordinates, Home] = field(default_factory=dict)
+    documents: dict[bytes, Document] = field(default_factory=dict)  # those of ``schedules``
+    commands: dict[bytes, Command] = field(default_factory=dict)
+    heads: dict[bytes, Coordinates] = field(default_factory=dict)  # new ones in ``schedules``
+    policies: dict[Coordinates, str | None] = field(default_factory=dict)  # that are new
+    outcomes: dict[Coordinates, tuple[int, Document]] = field(default_factory=dict)
+    contents: list[Document] = field(default_factory=list)
+    lines: defaultdict[bytes, list[Line]] = field(default_factory=lambda: defaultdict(list))
 
     def bring(self, document: Document, collection: str) -> None:
         """Take in a document as it stands in the database."""
         identity, coordinates = identity_in(document), coordinates_in(document)
         if collection == SCHEDULES:
-            self._documents[identity] = document
+            self.documents[identity] = document
         if coordinates is not None:
-            self._homes[coordinates] = Home(collection, document)
+            self.homes[coordinates] = Home(collection, document)
             self.known[identity][coordinates] = _known(document, coordinates)
 
     def knows(self, identity: bytes, coordinates: Coordinates) -> bool:
         """Tell whether a version was brought in, with its document or as a claim."""
-        if coordinates in self._homes:
+        if coordinates in self.homes:
             return True
         claim = self.claims.get(coordinates)
         if claim is None:
             return False
-        self._homes[coordinates] = Home(claim.collection, None)
+        self.homes[coordinates] = Home(claim.collection, None)
         self.known[identity][coordinates] = _claimed(claim, coordinates)
         return True
 
     def has_document(self, coordinates: Coordinates) -> bool:
         """Tell whether the document of a version was brought in."""
-        home = self._homes.get(coordinates)
+        home = self.homes.get(coordinates)
         return home is not None and home.document is not None
 
     def attempt_of(self, identity: bytes, coordinates: Coordinates) -> int:
         """Return how many attempts the row of a version knows of."""
-        home = self._homes.get(coordinates)
+        home = self.homes.get(coordinates)
         if home is not None and home.document is not None:
             return int(home.document.get(ATTEMPT, 0))
         claim = self.claims.get(coordinates)
@@ -135,47 +130,75 @@ class Scene:
             if known is None or not may_act(known, said[STATUS]):
                 continue
             ref = self._add(said)
-            self._outcomes[coordinates] = ref, said
-            self._lines[identity].append(self._line(Entry.OUTCOME, coordinates, said, ref))
+            self.outcomes[coordinates] = ref, said
+            self.lines[identity].append(self._line(Entry.OUTCOME, coordinates, said, ref))
 
     def say_commands(self, lines: pa.Table, late: Sequence[bool]) -> None:
-        """Take in the lines of commands, and of each whether it came too late."""
-        first = len(self._contents)
-        self._contents.extend(contents_of(reshape(lines, ROW)))
+        """Take in the lines of commands, and of each whether it has no effect."""
+        first = len(self.contents)
+        self.contents.extend(contents_of(reshape(lines, ROW)))
         entries = lines.column(ENTRY).to_pylist()
         for (identity, line), (_, version), entry, is_late in zip(
             light_lines(lines, first), versions_of(lines), entries, late, strict=True
         ):
-            stale = is_late and entry != Entry.REJECT
-            self._commands[identity] = Command(entry, version, stale)
-            self._lines[identity].append(line._replace(seq=self.moment.seq))
+            command = Command(entry, version, is_late and entry not in _APART)
+            if entry != Entry.IGNORED:
+                self.commands[identity] = command
+            if command.makes is not None:
+                self.heads[identity] = command.makes
+            self.lines[identity].append(line._replace(seq=self.moment.seq))
 
     def settle(self) -> bool:
         """Work out what becomes of every version; tell whether anything was said."""
-        for identity, lines in self._lines.items():
+        for identity, lines in self.lines.items():
             resolve(self.known[identity], lines, self.counts)
-        return bool(self._lines)
+        return bool(self.lines)
 
     @property
     def brought(self) -> int:
         """How many documents were brought in, and may no longer stand as they were."""
-        return len(self._documents)
+        return len(self.homes)
 
     def speaks_of(self, document: Document) -> bool:
-        """Tell whether a document of ``schedules`` may not stand any more after this commit."""
-        identity = document["_id"]
-        if identity not in self._lines:
+        """Tell whether a document may not stand any more after this commit."""
+        identity = identity_in(document)
+        if identity not in self.lines:
             return False
-        return identity in self._commands or coordinates_in(document) in self._homes
+        return identity in self.commands or coordinates_in(document) in self.homes
 
     def pending(self, until: int) -> dict[Coordinates, tuple[bytes, Known]]:
         """Return what is pending now and due by an instant, among what is spoken of."""
         return {
             known.coordinates: (identity, known)
-            for identity in self._lines
+            for identity in self.lines
             for known in self.known[identity].values()
             if known.status is Status.PENDING and known.due <= until
         }
+
+    def speak_of(self, document: Document, collection: str) -> tuple[bytes, Known]:
+        """Bring in a document that was found to be due, to change it here."""
+        identity, coordinates = identity_in(document), version_in(document).coordinates
+        self.bring(document, collection)
+        self.lines[identity]  # from now on changed with the others
+        return identity, self.known[identity][coordinates]
+
+    def bring_back(self, document: Document, collection: str) -> None:
+        """Give a parked row the instant that it was scheduled for."""
+        identity, known = self.speak_of(document, collection)
+        self.lines[identity].append(self._moved(known, document[SCHEDULED]))
+
+    def park(self, identity: bytes, known: Known) -> None:
+        """Hold back a pending version that is spoken of here."""
+        resolve(self.known[identity], [self._moved(known, PARKED)], self.counts)
+
+    def _moved(self, known: Known, due: int) -> Line:
+        _, before = self.outcomes.get(known.coordinates, (None, _NOTHING_SAID))
+        said = before | {STATUS: Status.PENDING.value, DUE: due}
+        ref = known.content
+        if known.coordinates in self.homes:
+            ref = self._add(said)
+            self.outcomes[known.coordinates] = ref, said
+        return self._line(Entry.OUTCOME, known.coordinates, said, ref)
 
     def claim(self, identity: bytes, known: Known) -> None:
         """Claim a version that is spoken of here."""
@@ -183,117 +206,77 @@ class Scene:
         line = self._line(Entry.CLAIM, known.coordinates, said, known.content)
         resolve(self.known[identity], [line._replace(claim=self.moment.batch)], self.counts)
 
-    def document(self, identity: bytes, known: Known) -> Document:
-        """Return the document of a version as this commit leaves it."""
-        return {"_id": identity, **self._content(known)}
+    def pass_on(self, known: Known, policy: str | None) -> None:
+        """Give a claimed version the policy it keeps when the next one has its repeat."""
+        self.policies[known.coordinates] = policy
 
-    def changes(self) -> Iterator[Change]:
-        """Return what is to be written, one change a document."""
-        for identity in self._lines:
-            yield from self._of_key(identity, self.known[identity])
+    def repeat(self, identity: bytes, content: Document, skipped: int) -> Known:
+        """Add an occurrence that follows a claimed one; the last of them becomes the head."""
+        coordinates = version_in(content).coordinates
+        line = self._line(Entry.REPEAT, coordinates, content, self._add(content))
+        line = line._replace(kind=content[KIND], skipped=skipped)
+        resolve(self.known[identity], [line], self.counts)
+        head = self.heads.get(identity)
+        if head is None or head[:3] != coordinates[:3] or head < coordinates:
+            self.heads[identity] = coordinates
+        return self.known[identity][coordinates]
+
+    def collection_of(self, identity: bytes, coordinates: Coordinates) -> str:
+        """Return where this commit leaves a version."""
+        head = self.heads.get(identity)
+        if coordinates == head:
+            return SCHEDULES
+        home = self.homes.get(coordinates)
+        return VERSIONS if home is None or head is not None else home.collection
+
+    @property
+    def leaves_beside(self) -> bool:
+        """Whether a version that is not the head of its key is pending after this commit."""
+        return any(
+            known.status is Status.PENDING
+            and self.collection_of(identity, known.coordinates) == VERSIONS
+            for identity in self.lines
+            for known in self.known[identity].values()
+        )
 
     def remember(self, outstanding: Outstanding) -> None:
         """Bring what is remembered of claims up to date, once all of it is committed."""
-        for identity, command in self._commands.items():
-            if command.makes is not None and identity in self._documents:
-                before = coordinates_in(self._documents[identity])
-                if before is not None:
-                    outstanding.moved(before, VERSIONS)
+        for identity in self.heads.keys() & self.documents.keys():
+            before = coordinates_in(self.documents[identity])
+            if before is not None:
+                outstanding.moved(before, VERSIONS)
+        for identity, command in self.commands.items():
             if not command.late:
                 outstanding.heard(identity, command.version)
         outstanding.remove(
             known.coordinates
-            for identity in self._lines
+            for identity in self.lines
             for known in self.known[identity].values()
             if known.status is not Status.CLAIMED
         )
 
     def newest_after(self, identity: bytes) -> Version:
         """Return the newest command of a key after this commit."""
-        command = self._commands.get(identity)
+        command = self.commands.get(identity)
         if command is not None and not command.late:
             return command.version
         newest = self._newest(identity)
         assert newest is not None  # noqa: S101
         return newest
 
-    def _of_key(self, identity: bytes, versions: dict[Coordinates, Known]) -> Iterator[Change]:
-        document, command = self._documents.get(identity), self._commands.get(identity)
-        made = command.makes if command else None
-        before = coordinates_in(document) if document else None
-        heard = {NEWEST: list(command.version)} if command and not command.late else {}
-        write = insert if document is None else replace
-        if made is not None:
-            schedule = {"_id": identity, **heard, **self._content(versions[made])}
-            yield write(SCHEDULES, schedule, self.moment.seq)
-            if document is not None and before is not None:
-                yield self._displace(identity, versions[before], RETURNED in document)
-        elif heard and before is None:
-            only = {"_id": identity, **heard, CLOSED_AT: self.moment.now}
-            yield write(SCHEDULES, only, self.moment.seq)
-        elif heard and before is not None:
-            yield self._changed(identity, versions[before], heard)
-        for coordinates, known in versions.items():
-            if coordinates == made or (coordinates == before and heard):
-                continue
-            if known.seq == self.moment.seq:
-                yield from self._of_version(identity, known)
-
-    def _of_version(self, identity: bytes, known: Known) -> Iterator[Change]:
-        home = self._homes.get(known.coordinates)
-        if home is None:  # a put that came too late
-            yield self._displace(identity, known, returned=False)
-        elif home.collection == VERSIONS and known.status in LIVE:
-            # Whatever displaced it is gone for good: it is the key's only version again.
-            assert home.document is not None  # noqa: S101
-            newest = {NEWEST: list(version_in(home.document)), RETURNED: True}
-            schedule = {"_id": identity, **newest, **self._content(known)}
-            yield replace(SCHEDULES, schedule, self.moment.seq)
-            gone = {MOVED: True, STATUS: Status.REPLACED.value, CLOSED_AT: 0}
-            id_ = version_id(known.coordinates)
-            yield change(VERSIONS, id_, id_, gone, (), self.moment.seq)
-        else:
-            yield self._changed(identity, known, {})
-
-    def _changed(self, identity: bytes, known: Known, more: Document) -> Change:
-        home, seq = self._homes[known.coordinates], self.moment.seq
-        displaced = home.collection == VERSIONS
-        if home.document is not None and CLOSED_AT in home.document:
-            # It may be purged at any time: what is written must stand alone.
-            kept = {n: home.document[n] for n in ("_id", IDENTITY, NEWEST) if n in home.document}
-            return replace(home.collection, kept | more | self._content(known), seq)
-        values, gone = fields_changed(known, self._outcome(known), self.moment)
-        at = version_id(known.coordinates)
-        id_ = at if displaced else identity
-        return change(home.collection, id_, at, values | more, gone, seq)
-
-    def _displace(self, identity: bytes, known: Known, returned: bool) -> Change:
-        """Write a version to where displaced ones are kept; it may have been there before."""
-        write = replace if returned else insert
-        names = {"_id": version_id(known.coordinates), IDENTITY: identity}
-        return write(VERSIONS, names | self._content(known), self.moment.seq)
-
-    def _content(self, known: Known) -> Document:
-        home = self._homes.get(known.coordinates)
-        if home is None:
-            return content(self._contents[known.content], known, None, self.moment)
-        assert home.document is not None  # noqa: S101
-        base = without(home.document, ("_id", IDENTITY, NEWEST, RETURNED, SEQ))
-        if known.seq != self.moment.seq:
-            return base | closing(known)
-        return content(base, known, self._outcome(known), self.moment)
-
-    def _outcome(self, known: Known) -> Document | None:
-        ref, said = self._outcomes.get(known.coordinates, (None, None))
-        return said if ref is not None and ref in (known.outcome, known.content) else None
-
     def _newest(self, identity: bytes) -> Version | None:
-        document = self._documents.get(identity)
-        return self.claims.newest(identity) if document is None else newest_in(document)
+        document = self.documents.get(identity)
+        newest = self.claims.newest(identity) if document is None else newest_in(document)
+        for coordinates in self.known.get(identity, ()):
+            home = self.homes.get(coordinates)
+            if home is not None and home.collection == VERSIONS and home.document is not None:
+                version = version_in(home.document)
+                newest = version if is_newer(version, newest) else newest
+        return newest
 
     def _add(self, said: Document) -> int:
-        self._contents.append(said)
-        return len(self._contents) - 1
+        self.contents.append(said)
+        return len(self.contents) - 1
 
     def _line(self, entry: Entry, coordinates: Coordinates, said: Document, ref: int) -> Line:
         return Line(
@@ -305,6 +288,7 @@ class Scene:
             receipt=said.get(PUBLISHED_OFFSET),
             claim=None,
             superseded=None,
+            skipped=None,
             seq=self.moment.seq,
             batch=self.moment.batch,
             changed_at=self.moment.now,

@@ -12,7 +12,7 @@ from pymongo.errors import OperationFailure, WTimeoutError
 from state.crashpoint import Point, reach
 from state.mongo.journal import Chunk, Way
 from state.mongo.layout import SCHEDULES, SEQ, Db, Document
-from state.row import SOURCE_OFFSET, SOURCE_PARTITION, SOURCE_TOPIC
+from state.row import OCCURRENCE, SOURCE_OFFSET, SOURCE_PARTITION, SOURCE_TOPIC
 
 Send = Callable[[Sequence[Chunk]], int]
 
@@ -26,6 +26,8 @@ _VERSION: Document = {
         {"$toString": f"${SOURCE_PARTITION}"},
         "/",
         {"$toString": f"${SOURCE_OFFSET}"},
+        "/",
+        {"$toString": f"${OCCURRENCE}"},
     ]
 }
 

@@ -12,24 +12,35 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from state.admission import HighMarks, not_taken, raise_marks, too_late, versions_of
+from state.admission import HighMarks, not_taken, raise_marks, versions_of, without_effect
 from state.claims import Room
 from state.crashpoint import Point, reach
 from state.errors import StateError
 from state.lines import command_lines
 from state.mongo.changes import Moment
-from state.mongo.claiming import Claimed, claim
+from state.mongo.claiming import Claimed, Claiming
 from state.mongo.dividing import divide
-from state.mongo.due import least_due
-from state.mongo.gather import Mind, claimed_rows, claims_made, gather, read_meta, recall
+from state.mongo.documents import collection_of
+from state.mongo.due import any_pending, least_due, parked_rows
+from state.mongo.gather import (
+    Mind,
+    claimed_rows,
+    claims_made,
+    gather,
+    pending_rows,
+    read_meta,
+    recall,
+)
 from state.mongo.journal import Chunk, chunks, forget_before, read_journal, write_journal
-from state.mongo.layout import LAST_CLAIM, META, Document
+from state.mongo.layout import LAST_CLAIM, META, SCHEDULES, VERSIONS, Document
 from state.mongo.meta import META_ID, Meta
 from state.mongo.purge import Purge
 from state.mongo.reach import Reach
 from state.mongo.scene import Scene
 from state.mongo.sending import Send
+from state.mongo.writing import changes
 from state.outcomes import one_per_version, overtaken, without_known_attempts
+from state.pausing import UNPARK_ROWS, Paused
 from state.row import CLAIM, COMMANDS, ROW, SOURCE_OFFSET
 from state.settings import StateSettings
 from state.store import Tick
@@ -49,6 +60,7 @@ class Plan(NamedTuple):
     scene: Scene
     claimed: Claimed
     claims: pa.Table
+    releasing: bool  # whether more may have to be brought back
 
 
 class MongoStore(TakesTurns):
@@ -76,6 +88,12 @@ class MongoStore(TakesTurns):
         """The newest committed batch, -1 before the first."""
         return self._known().meta.last_batch
 
+    @property
+    @in_turn
+    def paused(self) -> Paused:
+        """What is paused as of the last commit."""
+        return self._known().meta.paused
+
     @in_turn
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""
@@ -83,7 +101,10 @@ class MongoStore(TakesTurns):
         if tick.batch <= mind.meta.last_batch:
             return self._made(tick.batch)
         commands = not_taken(tick.commands, mind.taken)
-        if not (commands.num_rows or tick.outcomes.num_rows or self._is_due(tick.claim_until)):
+        paused = mind.meta.paused if tick.paused is None else tick.paused
+        mind.releasing = (mind.releasing or paused != mind.meta.paused) and not paused.everything
+        said = commands.num_rows or tick.outcomes.num_rows or paused != mind.meta.paused
+        if not (said or mind.releasing or self._is_due(tick.claim_until)):
             return ROW.empty_table()
         self._own(len(tick.room.lanes))
         return self._commit(tick, commands)
@@ -110,12 +131,20 @@ class MongoStore(TakesTurns):
         self._commit(tick, nothing)
 
     @in_turn
+    def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
+        """Return the pending versions of some identities."""
+        beside = self._known().beside
+        named = set(identities)
+        return self._reach.surely(lambda: pending_rows(self._db, named, whole, beside))
+
+    @in_turn
     def next_due(self) -> int | None:
         """Return an instant at or before the least due of all pending rows; None when none."""
         mind = self._known()
         if not mind.sure:
             lanes = mind.meta.lanes
-            mind.least = self._reach.surely(lambda: least_due(self._db, lanes))
+            places = (SCHEDULES, VERSIONS) if mind.beside else (SCHEDULES,)
+            mind.least = self._reach.surely(lambda: least_due(self._db, places, lanes))
             mind.sure = True
         return mind.least
 
@@ -183,7 +212,11 @@ class MongoStore(TakesTurns):
         self._reach.surely(lambda: self._send(plan.parts))
         if after.seq % _FORGET_EVERY == 0:
             self._reach.surely(lambda: forget_before(self._db, after.seq))
-        self._mind = _remembered(mind, plan)
+        if mind.beside or plan.scene.leaves_beside:
+            beside = self._reach.surely(lambda: any_pending(self._db, VERSIONS))
+        else:
+            beside = False
+        self._mind = _remembered(mind, plan, beside)
         return plan.claims
 
     def _planned(self, tick: Tick, commands: pa.Table) -> Plan | None:
@@ -192,10 +225,17 @@ class MongoStore(TakesTurns):
         meta = mind.meta
         moment = Moment(meta.seq + 1, tick.batch, tick.now, meta.lanes)
         scene = Scene(moment, meta.counts.copy(), mind.outstanding)
-        gather(self._db, scene, commands, tick.outcomes, whole=tick.room.total > 0)
+        whole = tick.room.total > 0
+        gather(self._db, scene, commands, tick.outcomes, whole=whole, beside=mind.beside)
+        paused = meta.paused if tick.paused is None else tick.paused
+        back = self._unparked(paused) if mind.releasing and whole else []
+        for document in back:
+            scene.bring_back(document, collection_of(document))
         said = _say(scene, commands, tick.outcomes)
-        claimed, claims = claim(self._db, scene, tick)
-        if not (said or claims.num_rows):
+        claiming = Claiming(self._db, scene, tick, paused, mind.beside)
+        claims = claiming.claim()
+        if not (said or claims.num_rows or claiming.parked or paused != meta.paused):
+            mind.releasing = mind.releasing and not whole
             return None
         taken = HighMarks(mind.taken.as_dict())
         raise_marks(taken, commands, SOURCE_OFFSET)
@@ -207,10 +247,18 @@ class MongoStore(TakesTurns):
             oldest_claim=tick.batch if oldest is None else min(oldest, tick.batch),
             taken=taken.as_dict(),
             counts=scene.counts,
+            paused=paused,
         )
-        changes = [*scene.changes(), *claimed.changes(moment)]
-        parts = list(chunks(changes, moment.seq, self._settings.mongo.batch_rows))
-        return Plan(after, parts, scene, claimed, claims)
+        written = [*changes(scene), *claiming.claimed.changes(moment)]
+        parts = list(chunks(written, moment.seq, self._settings.mongo.batch_rows))
+        more = mind.releasing and (not whole or len(back) >= UNPARK_ROWS)
+        return Plan(after, parts, scene, claiming.claimed, claims, more)
+
+    def _unparked(self, paused: Paused) -> list[Document]:
+        """Find rows that are parked and not paused any more."""
+        mind = self._known()
+        places = (SCHEDULES, VERSIONS) if mind.beside else (SCHEDULES,)
+        return parked_rows(self._db, places, mind.meta.lanes, paused, UNPARK_ROWS)
 
     def _set_meta(self, before: Meta, after: Meta) -> None:
         """Change the one document that counts, if nobody else has since it was read."""
@@ -234,19 +282,26 @@ def _say(scene: Scene, commands: pa.Table, outcomes: pa.Table) -> bool:
     outcomes = without_known_attempts(outcomes, scene.attempt_of)
     scene.say_outcomes(overtaken(one_per_version(outcomes), scene.newest_of))
     named = versions_of(commands)
-    late = too_late(named, scene.newest_of(named))
+    late = without_effect(commands, named, scene.newest_of(named))
     moment = scene.moment
     scene.say_commands(command_lines(commands, late, moment.batch, moment.now), late)
     return scene.settle()
 
 
-def _remembered(mind: Mind, plan: Plan) -> Mind:
+def _remembered(mind: Mind, plan: Plan, beside: bool) -> Mind:
     """Return what is known once a plan is carried out."""
     plan.scene.remember(mind.outstanding)
-    for document, newest in plan.claimed.documents():
-        mind.outstanding.add(document, newest)
+    for document, newest, place in plan.claimed.documents():
+        mind.outstanding.add(document, newest, place)
     made = plan.claims if plan.meta.last_batch > mind.meta.last_batch else mind.made
-    return Mind(plan.meta, HighMarks(plan.meta.taken), mind.outstanding, made=made)
+    return Mind(
+        plan.meta,
+        HighMarks(plan.meta.taken),
+        mind.outstanding,
+        beside=beside,
+        made=made,
+        releasing=plan.releasing,
+    )
 
 
 def another_writer(database: str) -> str:

@@ -61,6 +61,7 @@ class MongoSource:
             changed_at=None,
             taken=meta.taken,
             counts=meta.counts,
+            paused=meta.paused,
         )
 
     def total(self) -> int:
@@ -113,7 +114,8 @@ class MongoSource:
             raise self._reach.told(error) from error
 
     def _commands(self) -> Iterator[Heard]:
-        where = {CLOSED_AT: {"$exists": True}, KIND: {"$ne": Kind.REJECTION.value}}
+        others = [kind.value for kind in Kind if kind is not Kind.MESSAGE]
+        where = {CLOSED_AT: {"$exists": True}, KIND: {"$nin": others}}
         fields = {NEWEST: 1, CLOSED_AT: 1}
         closed = self._db[SCHEDULES].find(
             where, fields, sort=[(CLOSED_AT, DESCENDING)], limit=_REMEMBERED, batch_size=_FETCH

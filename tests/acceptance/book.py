@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from confluent_kafka import Message
 
-from pipeline.client import Client
+from pipeline.client import Client, Repeat
 from state import row
 from state.inspect import Filter, Inspector
 from state.row import Status
@@ -42,11 +42,22 @@ class Findings:
     unknown: list[bytes] = field(default_factory=list)  # never asked for, or with other bytes
     disordered: list[bytes] = field(default_factory=list)
     miscounted: list[str] = field(default_factory=list)
+    broken_series: list[str] = field(default_factory=list)  # an occurrence early, lost or twice
 
     def faults(self) -> dict[str, list]:
         """Return what must not be, by name."""
         named = {each.name: getattr(self, each.name) for each in fields(self)[2:]}
         return {name: found for name, found in named.items() if found}
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One message that repeats."""
+
+    payload: bytes
+    first: int  # milliseconds
+    every: int
+    count: int
 
 
 class Book:
@@ -59,6 +70,26 @@ class Book:
         self._numbers = itertools.count()
         self.current: dict[str, Version | None] = {}  # by key; None: cancelled
         self.versions: list[Version] = []
+        self.series: dict[bytes, Series] = {}
+
+    def repeat(self, key: str, seconds: float, every_ms: int, count: int) -> None:
+        """Schedule a message that repeats; occurrences missed while the job is down count too."""
+        first = int((time.time() + seconds) * 1000)
+        payload = f"series/{key}/{next(self._numbers)}".encode()
+        self._client.schedule(
+            payload,
+            topic=self._topic,
+            key=key,
+            at=datetime.fromtimestamp(first / 1000, UTC),
+            repeat=Repeat(every=f"{every_ms}ms", count=count, on_miss="all"),
+            wait=False,
+        )
+        self.series[payload] = Series(payload, first, every_ms, count)
+
+    @property
+    def expected(self) -> int:
+        """How many messages were asked for, each occurrence one."""
+        return len(self.versions) + sum(series.count for series in self.series.values())
 
     def put(self, key: str, seconds: float) -> None:
         """Schedule a message under ``key``; it takes the place of what is pending there."""
@@ -106,10 +137,12 @@ class Book:
         """Tell whether every message has come to its end."""
         ledger = state.stats(_now()).ledger
         standing = ledger.ends[Status.PENDING] + ledger.ends[Status.CLAIMED]
-        return ledger.accepted == len(self.versions) and standing == 0
+        return ledger.accepted == self.expected and standing == 0
 
     def audit(self, messages: list[Message], state: Inspector, lanes: int) -> Findings:
         """Hold the output and the state against what was asked for, and against each other."""
+        repeated = [message for message in messages if message.value() in self.series]
+        messages = [message for message in messages if message.value() not in self.series]
         asked = {version.payload: version for version in self.versions}
         rows = state.rows(Filter()).select([row.PAYLOAD, row.STATUS, row.HASH]).to_pylist()
         told = {line[row.PAYLOAD]: line for line in rows}
@@ -124,14 +157,27 @@ class Book:
         lane_of = {payload: line[row.HASH] % lanes for payload, line in told.items()}
         found.disordered = list(_disordered(known, asked, lane_of))
         found.miscounted = list(self._miscounted(state))
+        found.broken_series = list(self._broken_series(repeated))
         return found
+
+    def _broken_series(self, messages: list[Message]) -> Iterator[str]:
+        seen: dict[bytes, list[int]] = {payload: [] for payload in self.series}
+        for message in messages:
+            series = self.series[message.value()]
+            number = int(dict(message.headers())["duestream-occurrence"])
+            seen[series.payload].append(number)
+            if message.timestamp()[1] < series.first + series.every * (number - 1):
+                yield f"{series.payload!r}: occurrence {number} is early"
+        for payload, numbers in seen.items():
+            if sorted(numbers) != list(range(1, self.series[payload].count + 1)):
+                yield f"{payload!r}: {sorted(numbers)} of {self.series[payload].count}"
 
     def _miscounted(self, state: Inspector) -> Iterator[str]:
         ledger = state.stats(_now()).ledger
         if ledger.difference:
             yield f"the ledger has a difference of {ledger.difference}"
-        if ledger.accepted != len(self.versions):
-            yield f"{ledger.accepted} accepted of {len(self.versions)} sent"
+        if ledger.accepted != self.expected:
+            yield f"{ledger.accepted} accepted of {self.expected} sent"
         if ledger.rejected:
             yield f"{ledger.rejected} rejected"
 

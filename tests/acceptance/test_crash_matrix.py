@@ -67,6 +67,8 @@ class Story:
             book.put(key, 10)
         for n in range(30):
             book.put(f"near-{self._waves}-{n}", 6 + n * 0.7)
+        for n in range(3):  # from one life into the next, several in a tick
+            book.repeat(f"series-{self._waves}-{n}", 5 + n, (250, 1500, 4000)[n], 12)
         for n in range(12 if far else 0):
             book.put(f"far-{self._waves}-{n}", HOUR if n % 2 else 65 + n)
         book.flush()

@@ -195,12 +195,14 @@ def test_the_schedule_command_warns_of_a_topic_the_job_would_refuse(
     assert "outputs.allow does not name payroll" in capsys.readouterr().err
 
 
-def test_the_cancel_command_sends_a_cancel(
+def test_the_cancel_command_says_who_cancels(
     broker: LocalKafka, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, broker, "cancel", "order-17", "--json") == 0
+    assert run(monkeypatch, broker, "cancel", "order-17", "--actor", "ada", "--json") == 0
     message = record_at(broker, receipt_in(capsys.readouterr().out))
-    assert (message.key(), message.value()) == (b"order-17", None)
+    assert message.key() == b"order-17"
+    event = json.loads(message.value())
+    assert (event["type"], event["actor"]) == ("io.duestream.cancel.v1", "ada")
 
 
 def test_a_topic_is_created_once(

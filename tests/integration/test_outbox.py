@@ -3,11 +3,9 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 from uuid import uuid4
 
-import pyarrow as pa
 import pytest
 from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
@@ -15,18 +13,15 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from pipeline.clock import now_micros
 from pipeline.local_kafka import LocalKafka
 from pipeline.outbox.connection import Connection
-from pipeline.outbox.item import items_by_lane
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.note import read_notes
 from pipeline.outbox.outbox import Outbox
-from pipeline.outbox.plain import PlainPublisher
 from pipeline.outbox.publisher import Publisher
 from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import begin_unmarked, recover
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.topics import Topics
-from pipeline.outbox.transactional import TransactionalPublisher
 from pipeline.quiet import quiet
 from state import row
 from state.claims import Room
@@ -35,58 +30,22 @@ from state.memory import MemoryStore
 from state.row import Status
 from state.settings import DAY
 from state.store import Tick
-from tests.integration.rows import claimed
+from tests.integration.worlds import (
+    LONG_PAST,
+    World,
+    flush,
+    headers,
+    store_with_claims,
+    world_on,
+)
 from tests.reading import read_committed
 
 Read = Callable[[str], list[Message]]
 
-LONG_PAST = 1_000
-
-
-@dataclass
-class World:
-    """One state's lanes on the broker."""
-
-    connection: Connection
-    shape: Shape
-    out: str
-    known: Topics
-    retry: RetryRules = field(default_factory=RetryRules)
-
-    def parts(self, lane: int) -> tuple[Any, ...]:
-        return (lane, self.connection, self.shape, self.known, self.retry, lambda: False)
-
-    def publisher(self, lane: int = 0) -> TransactionalPublisher:
-        return TransactionalPublisher(*self.parts(lane))
-
-    def plain(self, lane: int = 0) -> PlainPublisher:
-        return PlainPublisher(*self.parts(lane))
-
-    def rows(self, *keys: bytes, **columns: list) -> pa.Table:
-        given = {"key": list(keys), "output_topic": [self.out] * len(keys)}
-        return claimed(**given | {"due": [LONG_PAST] * len(keys)} | columns)
-
 
 @pytest.fixture
 def world(broker: LocalKafka, topics: Callable[..., str]) -> World:
-    client = quiet({"bootstrap.servers": broker.bootstrap_servers})
-    connection = Connection(uuid4().hex, client, {"message.max.bytes": 10_000_000}, 60.0)
-    shape = Shape(
-        topics("dead"),
-        topics("internal", partitions=4),
-        topics("markers", partitions=4),
-        False,
-        connection.state_id,
-    )
-    return World(connection, shape, topics("out", partitions=2), Topics(connection.client))
-
-
-def flush(rows: pa.Table, batch: int = 1, watermark: int = LONG_PAST) -> Flush:
-    return Flush([item for _, item in items_by_lane(rows, 1)], Marker(batch, watermark, 1))
-
-
-def headers(message) -> dict[str, bytes]:
-    return dict(message.headers() or [])
+    return world_on(broker, topics)
 
 
 def test_messages_and_marker_go_out_together(world: World, read: Read) -> None:
@@ -139,7 +98,7 @@ def test_a_refused_message_is_tried_again_as_a_note_says(
     rows = world.rows(b"bad", output_topic=["nowhere"], attempted_at=[[now_micros() - 1_000]])
     published = publisher.publish(flush(rows))
     publisher.close()
-    assert set(published.refused) == {0}
+    assert set(published.decided) == {0}
     assert read(world.shape.dead_letter_topic) == []
     (note,) = read(world.shape.internal_topic)
     (outcome,) = read_notes([note.value()], world.shape.state_id).to_pylist()
@@ -154,7 +113,7 @@ def test_an_unknown_topic_becomes_a_dead_letter_and_a_note(world: World, read: R
     rows = world.rows(b"bad", b"good", payload=[b"v", b"w"], output_topic=["nowhere", world.out])
     published = publisher.publish(flush(rows))
     publisher.close()
-    assert set(published.refused) == {0}
+    assert set(published.decided) == {0}
     assert [m.key() for m in read(world.out)] == [b"good"]
     (letter,) = read(world.shape.dead_letter_topic)
     assert (letter.key(), letter.value()) == (b"bad", b"v")
@@ -190,7 +149,7 @@ def test_the_message_at_fault_is_found_when_the_broker_refuses_its_whole_batch(
     payloads = [b"x" * (5_000 if n == 13 else 50) for n in range(20)]
     published = publisher.publish(flush(world.rows(*keys, payload=payloads), batch=2))
     publisher.close()
-    assert set(published.refused) == {13}
+    assert set(published.decided) == {13}
     assert {m.key() for m in read(world.out)} == {b"first", *keys} - {b"13"}
     assert len(read(world.out)) == 20
     assert [m.key() for m in read(world.shape.dead_letter_topic)] == [b"13"]
@@ -203,19 +162,6 @@ def lower_limit(broker: LocalKafka, topic: str, largest: int) -> None:
     )
     resource = ConfigResource("topic", topic, incremental_configs=[entry])
     admin.incremental_alter_configs([resource])[resource].result(30)
-
-
-def store_with_claims(rows: pa.Table) -> MemoryStore:
-    """A store whose batch 1 has claimed ``rows``."""
-    store = MemoryStore(keep_closed=DAY)
-    commands = rows.select([n for n in row.COMMANDS.names if n in rows.column_names])
-    commands = commands.append_column(row.ENTRY, pa.array(["put"] * rows.num_rows))
-    commands = commands.append_column(row.SUPERSEDED, pa.array([0] * rows.num_rows, pa.int32()))
-    tick = Tick(
-        1, 1, commands.select(row.COMMANDS.names), row.OUTCOMES.empty_table(), 10**15, Room((100,))
-    )
-    assert store.commit(tick).num_rows == rows.num_rows
-    return store
 
 
 def test_a_restart_publishes_what_the_marker_does_not_cover_and_nothing_else(

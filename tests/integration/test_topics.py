@@ -51,6 +51,16 @@ def test_what_is_missing_is_made_so_that_nothing_is_forgotten(
     assert partitions_of(broker, settings.markers_topic) == 3
 
 
+def test_the_late_topic_is_made_like_that_of_dead_letters(
+    broker: LocalKafka, settings: Settings
+) -> None:
+    late = f"late.{settings.name}"
+    outputs = settings.outputs.model_copy(update={"late_topic": late})
+    for _ in range(2):
+        prepare_topics(settings.model_copy(update={"outputs": outputs}))
+    assert partitions_of(broker, late) == partitions_of(broker, settings.dead_letter.topic)
+
+
 def test_more_lanes_get_more_partitions(broker: LocalKafka, settings: Settings) -> None:
     prepare_topics(settings)
     more = settings.publish.model_copy(update={"lanes": 5})

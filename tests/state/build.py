@@ -1,17 +1,21 @@
 """Builds what a store is told, in few words; instants are seconds after a fixed one."""
 
+import json
 import zlib
 from typing import Any
 
 import pyarrow as pa
 
 from state.claims import Room
-from state.row import COMMANDS, OUTCOMES, Entry, Kind
+from state.pausing import Paused
+from state.row import COMMANDS, OUTCOMES, PARKED, Entry, Kind
 from state.store import Tick
 
 SECOND = 1_000_000
 START = 1_800_000_000 * SECOND
 TOPIC = "in"
+A, B, C = b"a", b"b", b"c"
+_PLACE = ("partition", "stamp", "occurrence")
 
 
 def at(seconds: float) -> int:
@@ -23,7 +27,11 @@ def identity_of(key: bytes | None, topic: str = TOPIC) -> bytes:
 
 
 def version(
-    key: bytes | None, offset: int, partition: int = 0, stamp: float | None = None
+    key: bytes | None,
+    offset: int,
+    partition: int = 0,
+    stamp: float | None = None,
+    occurrence: int = 0,
 ) -> dict[str, Any]:
     return {
         "identity": identity_of(key),
@@ -31,6 +39,7 @@ def version(
         "source_partition": partition,
         "source_offset": offset,
         "source_timestamp": at(offset if stamp is None else stamp),
+        "occurrence": occurrence,
     }
 
 
@@ -63,13 +72,23 @@ def reject(offset: int, **more: Any) -> dict[str, Any]:
     return line | {"output_topic": "dead", "reason": "bad_time", "detail": "no offset in the time"}
 
 
+def ignored(key: bytes, offset: int, reason: str = "kept_first", **more: Any) -> dict[str, Any]:
+    return put(key, offset, 9, **more) | {"entry": Entry.IGNORED.value, "reason": reason}
+
+
+def order(offset: int, about: bytes | None = None, **more: Any) -> dict[str, Any]:
+    line = put(b"order %d" % offset, offset, 0) | {"output_topic": None, "payload": None}
+    line |= {"entry": Entry.COMMAND.value, "kind": Kind.COMMAND.value, "due": None}
+    return line | {"key": about, "reason": "paused", "detail": '{"by":"me"}', **more}
+
+
 def outcome(key: bytes, offset: int, status: str, **more: Any) -> dict[str, Any]:
-    coordinates = {name: more.pop(name) for name in ("partition", "stamp") if name in more}
+    coordinates = {name: more.pop(name) for name in _PLACE if name in more}
     due = more.pop("due", None)
     return {
         **version(key, offset, **coordinates),
         "status": status,
-        "due": None if due is None else at(due),
+        "due": due if due is None or due >= PARKED else at(due),
         **more,
     }
 
@@ -89,6 +108,8 @@ def tick(
     outcomes: list[dict[str, Any]] | None = None,
     until: float = -1,
     limit: int | Room = 1000,
+    miss_after: float = 30,
+    paused: Paused | None = None,
 ) -> Tick:
     return Tick(
         batch=batch,
@@ -97,7 +118,16 @@ def tick(
         outcomes=pa.Table.from_pylist(outcomes or [], schema=OUTCOMES),
         claim_until=at(until),
         room=limit if isinstance(limit, Room) else Room((limit,)),
+        miss_after=round(miss_after * SECOND),
+        paused=paused,
     )
+
+
+def every(seconds: float, first: float, **more: Any) -> str:
+    """Return the policy of a message that repeats; ``until`` is in seconds, as ``first`` is."""
+    until = {"until": at(more.pop("until"))} if "until" in more else {}
+    repeat = {"every": round(seconds * SECOND), "anchor": at(first), **until, **more}
+    return json.dumps({"repeat": repeat})
 
 
 def settled(*outcomes: dict[str, Any]) -> pa.Table:
@@ -108,3 +138,9 @@ def names(rows: pa.Table) -> list[tuple[bytes, int]]:
     """Return key and offset of each row."""
     keys, offsets = rows.column("key").to_pylist(), rows.column("source_offset").to_pylist()
     return list(zip(keys, offsets, strict=True))
+
+
+def numbers(rows: pa.Table) -> list[tuple[bytes, int]]:
+    """Return key and occurrence of each row."""
+    keys, occurrences = rows.column("key").to_pylist(), rows.column("occurrence").to_pylist()
+    return list(zip(keys, occurrences, strict=True))

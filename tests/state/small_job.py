@@ -28,6 +28,9 @@ from pipeline.raw import TIMED_COMMANDS
 from pipeline.tick import Ticker
 from state.crashpoint import Point
 from state.row import BATCH_TIME, Entry, Status
+from state.version import Version
+
+HOLD_LIMIT = 6 * SECOND
 
 
 class Batch(NamedTuple):
@@ -108,7 +111,7 @@ class SmallJob:
         for publisher in found.publishers:
             publisher.fate = "well"
         self._check(found)
-        self.outbox = Outbox(found.publishers, 0, threading.Event(), self.clock)
+        self.outbox = Outbox(found.publishers, 0, threading.Event(), self.clock, HOLD_LIMIT)
         self.outbox.begin(found.waiting, self.store.last_batch, found.watermarks)
         horizon, backlog = Horizon(4 * SECOND, 8 * SECOND), Backlog(self.claim_limit, 10_000, {})
         self.ticker = Ticker(self.store, self.outbox, horizon, backlog, Measure())
@@ -192,6 +195,12 @@ class SmallJob:
         self.reported += [note[:3] for note in self.kafka.notes[before:]]
         return True
 
+    def look_out(self) -> None:
+        """See the records that no batch has read yet."""
+        unread = zip(self.kafka.source, self.taken, strict=True)
+        lines = [record.line for log, taken in unread for record in log[taken:]]
+        self.outbox.saw((line["identity"], line["hash"], version_of(line)) for line in lines)
+
     def release(self) -> None:
         """Let every lane publish what is due."""
         for lane in range(self.lanes):
@@ -243,3 +252,8 @@ class SmallJob:
     @staticmethod
     def _only_during_recovery(act: Callable[[Point], None]) -> Callable[[Point], None]:
         return lambda point: act(point) if point is Point.DURING_RECOVERY else None
+
+
+def version_of(line: dict[str, Any]) -> Version:
+    named = ("source_topic", "source_partition", "source_offset", "source_timestamp")
+    return Version(*(line[name] for name in named))

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 from build import SECOND, cancel, put
 from model import Model, Name
 
+from pipeline.outbox.decision import Decision
 from pipeline.outbox.item import Item
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.note import write_note
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.refusal import Refusal
-from pipeline.outbox.retry import Decision, RetryRules
+from pipeline.outbox.retry import RetryRules
 from pipeline.reasons import Reason
 
 RETRY = RetryRules(max_attempts=3, max_age=10**15, first_delay=5 * SECOND, longest_delay=9 * SECOND)
@@ -75,17 +76,17 @@ class SmallKafka:
             raise Fenced
         dues = [item.due for item in flush.items]
         assert dues == sorted(dues)
-        now, receipts, refused = self.clock(), [], {}
+        now, receipts, decided = self.clock(), [], {}
         for number, item in enumerate(flush.items):
             if self.is_bad and item.chunk.topic[item.index] == "bad":
-                refused[number] = self._refuse(item, now)
-            self.output += [] if number in refused else [name_of(item)]
-            receipts.append(None if number in refused else (0, len(self.output) - 1))
+                decided[number] = self._refuse(item, now)
+            self.output += [] if number in decided else [name_of(item)]
+            receipts.append(None if number in decided else (0, len(self.output) - 1))
         self.markers[lane] = flush.marker
         for number, item in enumerate(flush.items):
-            if number not in refused:
+            if number not in decided:
                 self.model.is_out(name_of(item))
-        return Published(now, receipts, refused)
+        return Published(now, receipts, decided)
 
     def _refuse(self, item: Item, now: int) -> Decision:
         decision = RETRY.decide(item, _UNKNOWN, now)
@@ -116,7 +117,7 @@ class SmallPublisher:
         if self.fate == "after":
             raise Crash
         if self.fate == "unclear":
-            return Published(published.at, [None] * len(flush.items), published.refused)
+            return Published(published.at, [None] * len(flush.items), published.decided)
         return published
 
     def close(self) -> None:

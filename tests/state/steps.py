@@ -19,6 +19,7 @@ _WEIGHTS = {
     "produce": 8,
     "tick": 8,
     "release": 3,
+    "look_out": 3,
     "begin_a_transaction": 3,
     "end_a_transaction": 3,
     "move_the_clock": 2,

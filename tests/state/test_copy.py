@@ -7,7 +7,20 @@ import subprocess
 import sys
 
 import pytest
-from build import at, cancel, names, outcome, put, receipt, reject, settled, tick
+from build import (
+    at,
+    cancel,
+    every,
+    ignored,
+    names,
+    order,
+    outcome,
+    put,
+    receipt,
+    reject,
+    settled,
+    tick,
+)
 from pymongo import MongoClient
 
 from state.admission import versions_of
@@ -17,8 +30,11 @@ from state.errors import StateError
 from state.inspect import Filter
 from state.memory import MemoryStore
 from state.open import open_inspector, open_source, open_store, open_target
+from state.pausing import Paused
+from state.row import PARKED_ALONE
 from state.settings import DAY, DeltaSettings, MongoSettings, StateSettings
 
+SLOW = Paused(topics=frozenset({"slow"}))
 EVERYTHING = Filter(kind=None)
 NOW = at(50)
 
@@ -71,8 +87,13 @@ def live(*stores):
             put(b"withdrawn", 9, due=2),
             reject(10),
             put(b"elsewhere", 0, due=95, partition=1, stamp=500),
+            put(b"again", 0, due=0, partition=3, policy=every(2, first=0, count=20)),
+            put(b"missing", 1, due=-900, partition=3, policy=every(60, first=-900)),
+            put(b"parked", 5, due=1, partition=3, output_topic="slow"),
+            put(b"alone", 6, due=90, partition=3),
         ],
         until=2,
+        paused=SLOW,
     )
     retry = {"due": 60, "attempt": 1, "attempted_at": [at(3)], "reason": "away"}
     commit(
@@ -84,13 +105,17 @@ def live(*stores):
             outcome(b"unsure", 1, "done"),
             outcome(b"dead", 2, "dead", reason="too_large", detail="x", attempt=2),
             outcome(b"back", 3, "pending", **retry),
+            outcome(b"again", 0, "pending", due=61, partition=3),
+            outcome(b"alone", 6, "pending", due=PARKED_ALONE, partition=3),
         ],
     )
     # Both stay claimed while a newer command is heard.
     commit(4, 6, [put(b"overtaken", 14, due=70), cancel(b"withdrawn", 15)])
     commit(5, 7, [put(b"late", 1, due=8, partition=1, stamp=600), reject(16)], until=8)
+    turned_away = [ignored(b"far", 7, partition=3, stamp=900), ignored(b"new", 8, partition=3)]
     older = [put(b"elsewhere", 0, due=7, partition=2, stamp=400), cancel(b"gone", 17, superseded=3)]
-    commit(6, 8, [*older, put(b"last", 18, due=9), put(b"put back", 19, due=9)], until=9)
+    last = [put(b"last", 18, due=9), put(b"put back", 19, due=9), order(20, b"far")]
+    commit(6, 8, [*older, *turned_away, *last], until=9)
     for store in stores:
         store.settle(settled(outcome(b"last", 18, "done", **receipt(1, 5))), at(10))
         again = outcome(b"put back", 19, "pending", due=75, attempt=1, attempted_at=[at(10)])
@@ -98,7 +123,7 @@ def live(*stores):
 
 
 def rows(table):
-    order = ["source_topic", "source_partition", "source_offset"]
+    order = ["source_topic", "source_partition", "source_offset", "occurrence"]
     return table.sort_by([(name, "ascending") for name in order]).to_pylist()
 
 
@@ -110,6 +135,7 @@ def told(settings, now=12):
         inspector.stats(at(now)),
         rows(store.unsettled()),
         store.last_batch,
+        store.paused,
         store.state_id,
         [rows(store.claims_of(batch)) for batch in range(7)],
         [names(store.commit(tick(batch))) for batch in (0, 5, 6)],
@@ -155,9 +181,9 @@ STEPS = [
     ),
     # The receipt was unknown: another outcome corrects it. A known one stays.
     ([], [outcome(b"unsure", 1, "dead", reason="r"), outcome(b"done", 0, "dead")], 16),
-    ([put(b"new", 20, due=17), cancel(b"back", 21), put(b"last", 22, due=64)], [], 66),
+    ([put(b"new", 21, due=17), cancel(b"back", 22), put(b"last", 23, due=64)], [], 66),
     ([], [outcome(b"refused 16", 16, "done", **receipt())], 100),
-    ([cancel(b"far", 23), put(b"put back", 24, due=18)], [], 4_000_000),
+    ([cancel(b"far", 24), put(b"put back", 25, due=18)], [], 4_000_000),
 ]
 
 
@@ -166,7 +192,8 @@ def all_agree(memory, settings, steps):
     store, inspector = open_store(settings), open_inspector(settings)
     first = memory.last_batch + 1
     for batch, (commands, outcomes, until) in enumerate(steps, first):
-        said = tick(batch, until, commands, outcomes, until=until)
+        ended = Paused() if batch == first + 1 else None
+        said = tick(batch, until, commands, outcomes, until=until, paused=ended)
         assert store.commit(said).to_pylist() == memory.commit(said).to_pylist()
     assert rows(inspector.rows(EVERYTHING)) == rows(memory.rows(EVERYTHING))
     assert inspector.stats(NOW) == memory.stats(NOW)
@@ -212,10 +239,10 @@ def test_what_was_copied_can_be_folded_and_copied_again(delta, mongo_state, live
     copied(delta, mongo_state)
     copied(mongo_state, second)
     store = open_store(second)
-    store.commit(tick(7, 12, [put(b"one more", 20, due=900)]))
+    store.commit(tick(7, 12, [put(b"one more", 21, due=900)]))
     store.fold(at(13))
     store.fold(at(14))
-    lived.commit(tick(7, 12, [put(b"one more", 20, due=900)]))
+    lived.commit(tick(7, 12, [put(b"one more", 21, due=900)]))
     store.close()
     assert rows(open_inspector(second).rows(EVERYTHING)) == rows(lived.rows(EVERYTHING))
     assert open_inspector(second).stats(NOW) == lived.stats(NOW)
@@ -341,7 +368,7 @@ def test_a_place_that_holds_a_state_is_refused(sides):
     store.close()
     with pytest.raises(StateError, match=f"holds a state already .{name}.; .* set another state"):
         copied(there, here)
-    assert told(here)[4] == name
+    assert told(here)[5] == name
 
 
 def test_a_copy_is_not_copied_over(sides):

@@ -99,6 +99,9 @@ class Protocol(RuleBasedStateMachine):
         self.job.move_clock(seconds)
         self.job.release()
 
+    def _look_out(self):
+        self.job.look_out()
+
     def _begin_a_transaction(self, lane):
         if lane < self.job.lanes and lane not in self.job.flights:
             self.job.depart(lane)
@@ -276,6 +279,12 @@ def test_without_the_hold_a_crash_counts_a_message_as_out_that_never_went(monkey
     monkeypatch.setattr(Lane, "retract", forgetful)
     with pytest.raises(AssertionError, match="taken for out"):
         explore(CrashesBeforeCommit, 1000, phases=[Phase.generate])
+
+
+def test_a_marker_that_does_not_name_what_is_held_counts_it_as_out(monkeypatch):
+    monkeypatch.setattr(Lane, "_not_out", lambda lane, upto: ())
+    with pytest.raises(AssertionError):
+        explore(Protocol, 300, phases=[Phase.generate])
 
 
 def test_without_the_rule_of_notes_a_crash_loses_a_retry(monkeypatch):

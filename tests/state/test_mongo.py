@@ -4,7 +4,7 @@ import os
 import uuid
 
 import pytest
-from build import at, names, outcome, put, receipt, settled, tick
+from build import at, every, names, outcome, put, receipt, settled, tick
 from conformance import Conformance
 from pymongo import MongoClient
 from subject import Subject
@@ -129,6 +129,29 @@ def test_a_commit_cut_short_while_it_is_carried_out_is_finished_by_the_next_life
     assert seen_before == expected.stats(at(1)).ledger
 
 
+@pytest.mark.parametrize("times", [1, 2, 3, 4, 5])
+def test_a_crash_between_any_two_writes_neither_skips_nor_doubles_an_occurrence(
+    opened, settings, monkeypatch, times
+):
+    store, expected = opened(batch_rows=1), MemoryStore(DAY)
+    first = [put(key, n, due=5, policy=every(1, first=5)) for n, key in enumerate([b"a", b"b"])]
+    for each in (store, expected):
+        each.commit(tick(0, commands=first))
+    kill_at(monkeypatch, Point.DURING_APPLY, times)
+    with pytest.raises(Killed):
+        store.commit(tick(1, 6, until=6))
+    monkeypatch.undo()
+    again = opened(batch_rows=1)
+    for batch in (1, 2):
+        said = tick(batch, 6 + batch, until=6 + batch)
+        claims = again.commit(tick(1, 6, until=6) if batch == 1 else said)
+        wanted = expected.commit(tick(1, 6, until=6) if batch == 1 else said)
+        assert claims.to_pylist() == wanted.to_pylist()
+    figures = open_inspector(settings).stats(at(8))
+    assert figures == expected.stats(at(8))
+    assert figures.ledger.ends["claimed"] == 8
+
+
 def test_a_commit_that_is_only_in_the_journal_never_was(opened, settings, monkeypatch):
     store = opened()
     store.commit(tick(0, commands=many(3)))
@@ -236,9 +259,9 @@ def test_a_due_query_reads_what_it_returns_and_nothing_else(opened, db, monkeypa
         return found
 
     monkeypatch.setattr(type(db["schedules"]), "find", remembering)
-    found = list(due_rows(db, at(5.5), Room((40, 60)), besides=0))
+    found = list(due_rows(db, ["schedules"], at(5.5), Room((40, 60)), besides=0))
     assert len(found) == 100
-    assert least_due(db, 2) == at(5)
+    assert least_due(db, ["schedules"], 2) == at(5)
     monkeypatch.undo()
     plans = [cursor.explain() for cursor in asked]
     for plan in plans[:2]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from build import at, cancel, outcome, put, receipt, settled, tick
+from build import at, cancel, every, identity_of, ignored, outcome, put, receipt, settled, tick
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -15,6 +15,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from promises_keys import FIELDS
 from pymongo import MongoClient
 
 import state.mongo.sending
@@ -24,19 +25,30 @@ from state.delta.keeper import WindowKeeper
 from state.inspect import Filter
 from state.memory import MemoryStore
 from state.open import open_inspector, open_store
+from state.pausing import Paused
+from state.row import PARKED_ALONE
 from state.settings import DAY, DeltaSettings, MongoSettings, StateSettings
 
 KEYS = [b"a", b"b", b"c", b"d"]
 DUES = [0, 1, 5, 30, 100, 10_000, 3_000_000, 30_000_000]
+SLOW = Paused(topics=frozenset({"slow"}))
 ENDS = ["done", "dead", "expired", "cancelled", "replaced"]
 
 keys = st.sampled_from(KEYS)
 dues = st.sampled_from(DUES)
+partitions = st.sampled_from([0, 0, 0, 1, 2])
+repeats = st.one_of(
+    st.none(),
+    st.tuples(
+        st.sampled_from([1, 7, 50]), st.sampled_from([2, 9, 999]), st.sampled_from(["all", "last"])
+    ),
+)
 commands = st.dictionaries(
-    keys, st.tuples(st.booleans(), dues, st.integers(0, 2), st.sampled_from([0, 0, 0, 1, 2]))
+    keys, st.tuples(st.booleans(), dues, st.integers(0, 2), partitions, repeats)
 )
 decisions = st.lists(
-    st.tuples(st.integers(0, 5), st.sampled_from([*ENDS, "pending", "unknown"]), dues), max_size=3
+    st.tuples(st.integers(0, 5), st.sampled_from([*ENDS, "pending", "unknown", "parked"]), dues),
+    max_size=3,
 )
 
 
@@ -58,14 +70,18 @@ class Stores(RuleBasedStateMachine):
         ahead=st.sampled_from([-1, 0, 5, 60, 20_000]),
         limit=st.sampled_from([1, 2, 100]),
         passed=st.sampled_from([0, 1, 40]),
+        turned_away=st.lists(keys, max_size=2),
+        paused=st.sampled_from([None, None, None, Paused(), Paused(True), SLOW]),
     )
-    def commit(self, said, decided, ahead, limit, passed):
+    def commit(self, said, decided, ahead, limit, passed, turned_away, paused):
         self.batch, self.now = self.batch + 1, self.now + passed
-        more = {"until": self.now + ahead, "limit": limit}
+        more = {"until": self.now + ahead, "limit": limit, "paused": paused}
         more["commands"] = [self._command(key, *rest) for key, rest in said.items()]
+        more["commands"] += [self._turned_away(key) for key in turned_away]
         more["outcomes"] = self._outcomes(decided)
         claims = [self._commit(s, tick(self.batch, self.now, **more)) for s in self._stores()]
         assert claims[0].to_pylist() == claims[1].to_pylist()
+        self._note(claims[0].to_pylist())
 
     @rule()
     def commit_again(self):
@@ -97,8 +113,12 @@ class Stores(RuleBasedStateMachine):
         assert figures.ledger.difference == 0
         assert figures.pending_by_topic == expected.pending_by_topic
         assert figures.next_due == expected.next_due
+        assert figures.paused == expected.paused
+        assert self.store.paused == self.memory.paused
         if expected.next_due is not None:
             assert self.store.next_due() <= expected.next_due
+        for whole in (False, True):
+            assert self._pending(self.store, whole) == self._pending(self.memory, whole)
 
     def teardown(self):
         self.store.close()
@@ -109,7 +129,14 @@ class Stores(RuleBasedStateMachine):
     def _commit(self, store, said):
         return store.commit(said)
 
-    def _command(self, key, is_cancel, due, superseded, partition):
+    def _note(self, claims):
+        for row in claims:
+            if row["occurrence"]:
+                stamp = (row["source_timestamp"] - at(0)) // 1_000_000
+                place = row["source_offset"], row["source_partition"], stamp, row["occurrence"]
+                self.versions.append((row["key"], *place))
+
+    def _command(self, key, is_cancel, due, superseded, partition, repeat):
         """Make a command of the newest record but where the key's last one is still live.
 
         A closed version is remembered for two folds only, so nothing older is sent after it.
@@ -123,29 +150,47 @@ class Stores(RuleBasedStateMachine):
         )
         stamp = 1 if late else 1000 + sum(self.offsets)
         where = {"partition": partition, "stamp": stamp, "superseded": superseded}
-        self.versions.append((key, offset, partition, stamp))
-        return (
-            cancel(key, offset, **where)
-            if is_cancel
-            else put(key, offset, due=self.now + due, **where)
-        )
+        where["output_topic"] = "slow" if superseded else "out"
+        self.versions.append((key, offset, partition, stamp, 0))
+        if is_cancel:
+            return cancel(key, offset, **where)
+        if repeat is not None:
+            seconds, count, on_miss = repeat
+            more = {"count": count, "on_miss": on_miss}
+            where["policy"] = every(seconds, first=self.now + due, **more)
+        return put(key, offset, due=self.now + due, **where)
+
+    def _turned_away(self, key):
+        offset, self.offsets[1] = self.offsets[1], self.offsets[1] + 1
+        stamp = 1000 + sum(self.offsets)
+        self.versions.append((key, offset, 1, stamp, 0))
+        return ignored(key, offset, partition=1, stamp=stamp)
 
     def _outcomes(self, decided):
         if not self.versions:
             return []
         made = []
         for back, status, due in decided:
-            key, offset, partition, stamp = self.versions[-1 - back % len(self.versions)]
+            chosen = self.versions[-1 - back % len(self.versions)]
+            key, offset, partition, stamp, occurrence = chosen
             told = {} if status == "unknown" else receipt()
             if status == "pending":
                 told = {"due": self.now + due, "attempt": 1}
+            if status == "parked":
+                told = {"due": PARKED_ALONE}
+                status = "pending"
             ended = "done" if status == "unknown" else status
-            made.append(outcome(key, offset, ended, partition=partition, stamp=stamp, **told))
+            told |= {"partition": partition, "stamp": stamp, "occurrence": occurrence}
+            made.append(outcome(key, offset, ended, **told))
         return made
+
+    def _pending(self, store, whole):
+        rows = store.pending([identity_of(key) for key in [*KEYS, b"nobody"]], whole)
+        return self._rows(rows if whole else rows.select(FIELDS))
 
     @staticmethod
     def _rows(table):
-        order = ["source_topic", "source_partition", "source_offset"]
+        order = ["source_topic", "source_partition", "source_offset", "occurrence"]
         return table.sort_by([(name, "ascending") for name in order]).to_pylist()
 
 

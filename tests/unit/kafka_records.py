@@ -6,9 +6,13 @@ from types import SimpleNamespace
 
 from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.admit import AdmitRules
+from pipeline.asked import Asking, with_policies
 from pipeline.deadletter import with_dead_letters
 from pipeline.dialects.cloudevents import decode
+from pipeline.dialects.wishes import IN_META
 from pipeline.lines import command_lines, with_batch_time
+from pipeline.withdraw import with_withdrawals
 
 SCHEMA = (
     "key binary, value binary, headers array<struct<key:string,value:binary>>, topic string, "
@@ -17,6 +21,9 @@ SCHEMA = (
 SENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SENT_MICROS = 1_767_268_800_000_000
 EVENT = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t", "outputtopic": "out"}
+
+RULES = AdmitRules(("out", "replies"), 1_000_000, 65_536)
+ASKING = Asking(RULES, False, IN_META)
 
 Headers = list[tuple[str, bytes | None]] | None
 
@@ -62,7 +69,7 @@ def binary(attributes: dict[str, str | bytes] | None = None, without: str = "") 
 
 
 def frame(spark: SparkSession, rows: list[tuple[object, ...]]) -> DataFrame:
-    return spark.createDataFrame(rows, SCHEMA)
+    return with_withdrawals(spark.createDataFrame(rows, SCHEMA), [])
 
 
 def decode_all(
@@ -79,6 +86,7 @@ def decode_all(
 def as_the_driver_sees(commands: DataFrame) -> list[SimpleNamespace]:
     """Take decoded commands to the driver, as the topology does."""
     lines = commands.transform(command_lines).transform(with_batch_time).toArrow()
+    lines = with_policies(lines, ASKING)
     return [SimpleNamespace(**row) for row in with_dead_letters(lines, "dead").to_pylist()]
 
 

@@ -173,6 +173,15 @@ def test_a_record_that_is_another_is_told(
     ]
 
 
+def test_a_value_in_its_envelope_is_the_payload_and_another_is_told(store: MemoryStore) -> None:
+    first, second = on_topic(store)
+    wrapped = first._replace(value=b"envelope", inside=first.value)
+    assert told(matched(store, [wrapped, second._replace(inside=b"")])) == []
+    assert told(matched(store, [wrapped._replace(inside=b"other"), second])) == [
+        "the record at out, partition 0, offset 40 has another payload than its row"
+    ]
+
+
 def test_a_fire_id_that_no_row_has_is_told(store: MemoryStore) -> None:
     stray = Found(Place("out", 0, 50), b"k", b"v", "in-0-99-1800000001000000")
     foreign = stray._replace(fire_id="other-0-99-1800000001000000", needs_row=False)

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from pipeline.cli.as_json import row_json, stats_json
 from pipeline.cli.as_table import rows_table, stats_table, version_table
 from state.inspect import Ledger, Stats
-from state.row import ROW, Status
+from state.row import PARKED, ROW, Status
 
 SECOND = 1_000_000
 NOW = 1_893_456_000 * SECOND  # 2030-01-01T00:00:00Z
@@ -24,6 +24,7 @@ def row(**changes: object) -> dict[str, Any]:
         "source_partition": 0,
         "source_offset": 7,
         "source_timestamp": NOW - 60 * SECOND,
+        "occurrence": 0,
         "key": b"order-17",
         "kind": "message",
         "output_topic": "orders",
@@ -126,3 +127,15 @@ def test_stats_in_json_have_every_count() -> None:
     assert line["ends"] == {"pending": 3, "done": 4}
     assert (line["accepted"], line["difference"], line["rejected"]) == (7, 0, 1)
     assert (line["next_due"], line["oldest_overdue"]) == ("2030-01-01T00:00:00.000000Z", None)
+
+
+def test_a_paused_row_says_so_and_when_it_was_due() -> None:
+    paused = row(due=PARKED + 1)
+    for text in (printed(rows_table([paused], NOW)), printed(version_table(paused, NOW))):
+        assert "paused" in text
+        assert "2030-01-01T00:01:30.000Z" in text
+    line = json.loads(row_json(paused))
+    assert (line["due"], line["scheduled"]) == (None, "2030-01-01T00:01:30.000000Z")
+    stats = Stats(ledger(), 1, PARKED, None, {})
+    assert json.loads(stats_json(stats))["next_due"] is None
+    assert "next due" in printed(stats_table(stats, NOW))

@@ -13,6 +13,7 @@ from pipeline.event import CANCEL_TYPE, Record, ScheduleError, Wish, cancel_reco
 from state.duration import parse_duration
 
 NOON = datetime(2030, 1, 31, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
 
 
 def headers_of(record: Record) -> dict[str, bytes]:
@@ -93,12 +94,12 @@ def test_headers_and_attributes_go_along() -> None:
         b"",
         "orders",
         at=NOON,
-        attributes={"expirytime": NOON, "repeatcount": 3, "type": "my.type"},
+        attributes={"expirytime": NOON + HOUR, "retrymax": 3, "type": "my.type"},
         headers={"trace": b"\xff", "note": "ä"},
     )
     headers = headers_of(schedule_record(b"k", wish))
-    assert headers["ce_expirytime"] == b"2030-01-31T12:00:00Z"
-    assert headers["ce_repeatcount"] == b"3"
+    assert headers["ce_expirytime"] == b"2030-01-31T13:00:00Z"
+    assert headers["ce_retrymax"] == b"3"
     assert headers["ce_type"] == b"my.type"
     assert (headers["trace"], headers["note"]) == (b"\xff", "ä".encode())
 

@@ -177,3 +177,30 @@ def test_a_flag_without_a_value_is_refused() -> None:
 def test_reserved_variables_are_no_settings(folder: Path) -> None:
     environ = {"DUESTREAM_CACHE": "/x", "DUESTREAM_TEST_PORT": "1", "DUESTREAM_CONFIG": ""}
     assert load_settings(None, {}, environ) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ"),
+    [
+        ({"outputs.shape": '{"orders.v1": {"envelope": "binary"}}'}, {}),
+        ({"outputs.shape.orders.v1": '{"envelope": "binary"}'}, {}),
+        ({}, {"DUESTREAM_OUTPUTS__SHAPE": '{"orders.v1": {"envelope": "binary"}}'}),
+        ({}, {"DUESTREAM_OUTPUTS__SHAPE__orders.v1": '{"envelope": "binary"}'}),
+    ],
+)
+def test_a_block_in_a_map_is_given_as_json_by_its_name_or_with_the_map(
+    folder: Path, flags: dict[str, object], environ: dict[str, str]
+) -> None:
+    shape = load_settings(None, flags, environ).outputs.shape
+    assert {topic: block.envelope for topic, block in shape.items()} == {"orders.v1": "binary"}
+
+
+def test_the_shapes_keep_the_order_of_the_file(folder: Path) -> None:
+    file = folder / "mine.yaml"
+    file.write_text("outputs: {shape: {z: {}, 'b*': {}, a: {}}}\n")
+    assert list(load_settings(file, {}, {}).outputs.shape) == ["z", "b*", "a"]
+
+
+def test_a_span_that_may_be_null_is_read_as_both(folder: Path) -> None:
+    assert load_settings(None, {"publish.late_after": "null"}, {}).publish.late_after is None
+    assert load_settings(None, {"publish.late_after": "2m"}, {}).publish.late_after == 120_000_000

@@ -45,6 +45,10 @@ def refusal_of_file(tmp_path: Path, content: str) -> str:
             "state: {delta: {pth: /x}}",
             "state.delta.pth: unknown setting; did you mean path?",
         ),
+        (
+            "outputs: {shape: {'a.*': {envelop: raw}}}",
+            "outputs.shape.a.*.envelop: unknown setting; did you mean envelope?",
+        ),
         ("log: {zzz: 1}", "log.zzz: unknown setting; there are level"),
     ],
 )
@@ -87,6 +91,9 @@ def test_an_unknown_flag_is_refused_with_the_nearest_one() -> None:
         ("sources", "[]", "must not be empty"),
         ("sources", "[{}]", "is required"),
         ("kafka.client_options", "loud", "write it as JSON"),
+        ("outputs.shape.orders", "binary", "write it as JSON"),
+        ("outputs.shape", "{a/b: {}}", "'a/b' is no pattern of topic names"),
+        ("publish.late_after", "soon", "'soon' is not a duration"),
         ("kafka", "loud", "write it as JSON"),
         ("pipeline.trigger_interval", "90", "'90' is not a duration"),
         ("pipeline.trigger_interval", 90, "90 has no unit; write for example 500ms"),
@@ -167,6 +174,22 @@ def test_an_output_may_not_be_a_topic_of_the_job_itself(topic: str) -> None:
 def test_one_topic_has_one_use() -> None:
     refusal = refusal_of({"dead_letter.topic": "duestream.schedules"})
     assert refusal.startswith("dead_letter.topic: duestream.schedules is already sources[0].topic")
+
+
+def test_the_late_topic_is_the_jobs_own() -> None:
+    refusal = refusal_of({"outputs.late_topic": "late", "outputs.allow": "late"})
+    assert refusal.startswith("outputs.allow[0]: late is a topic the job itself reads or writes")
+    refusal = refusal_of({"outputs.late_topic": "duestream.dead-letters"})
+    assert refusal.startswith("outputs.late_topic: duestream.dead-letters is already dead_letter")
+
+
+def test_where_a_message_may_come_twice_something_tells_so() -> None:
+    flags = {"publish.guarantee": "at_least_once"}
+    bare: dict[str, object] = {"outputs.shape": {"orders": {"fire_id_header": False}}}
+    assert refusal_of(flags | bare).startswith("outputs.shape.orders.fire_id_header: with publish")
+    event = {"outputs.shape": {"orders": {"fire_id_header": False, "envelope": "binary"}}}
+    load_settings(Path("/dev/null"), flags | event, {})
+    load_settings(Path("/dev/null"), bare, {})
 
 
 def test_a_job_is_not_run_without_outputs_state_and_checkpoint() -> None:

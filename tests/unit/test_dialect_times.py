@@ -1,5 +1,4 @@
 from datetime import datetime
-from decimal import Decimal
 
 import pytest
 from chispa import assert_df_equality
@@ -11,6 +10,7 @@ from pyspark.sql import functions as F
 from pipeline.dialects.durations import duration_micros
 from pipeline.dialects.instants import FOREVER, epoch_seconds_micros, rfc3339_micros
 from state.duration import parse_duration
+from state.rules.instant import parse_instant
 
 Y2030 = 1_893_456_000_000_000
 INSTANTS = {
@@ -123,6 +123,20 @@ def test_what_is_not_an_rfc_3339_instant_is_not_read_as_one(spark):
     _compare(spark, rfc3339_micros, dict.fromkeys(NO_INSTANTS))
 
 
+def test_the_rules_and_the_settings_read_what_the_dialects_read():
+    assert {text: parse_instant(text) for text in INSTANTS} == INSTANTS
+    assert {text: parse_duration(text) for text in DURATIONS} == DURATIONS
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [(parse_instant, text) for text in NO_INSTANTS] + [(parse_duration, t) for t in NO_DURATIONS],
+)
+def test_the_rules_and_the_settings_refuse_what_the_dialects_refuse(parse, text):
+    with pytest.raises(ValueError, match="write"):
+        parse(text)
+
+
 def test_a_duration_is_read_in_both_spellings_and_never_rounded_down(spark):
     _compare(spark, duration_micros, DURATIONS)
 
@@ -157,6 +171,7 @@ def test_every_instant_python_can_write_is_read_as_the_same_one(spark, drawn):
         since = naive - datetime(1970, 1, 1)  # noqa: DTZ001  the offset is taken off below
         micros = (since.days * 86_400 + since.seconds - minutes * 60) * 1_000_000
         expected[text] = micros + since.microseconds
+        assert parse_instant(text) == expected[text]
     _compare(spark, rfc3339_micros, expected)
 
 
@@ -165,8 +180,8 @@ def test_every_instant_python_can_write_is_read_as_the_same_one(spark, drawn):
     st.lists(
         st.tuples(
             st.integers(0, 9999),
-            st.decimals(0, 999, places=3),
-            st.sampled_from(["d", "h", "m", "s", "ms"]),
+            st.decimals(0, 999, places=4),
+            st.sampled_from(["d", "h", "m", "s", "ms", "us", "ns"]),
         ),
         min_size=50,
         max_size=50,
@@ -174,10 +189,7 @@ def test_every_instant_python_can_write_is_read_as_the_same_one(spark, drawn):
 )
 def test_durations_are_read_as_the_settings_read_them(spark, drawn):
     texts = [f"{hours}h{amount}{unit}" for hours, amount, unit in drawn]
-    read = {text: parse_duration(text) for text in texts}
-    exact = {f"{h}h{a}{u}": a * Decimal(1000) for h, a, u in drawn if u == "ms"}
-    expected = {t: m for t, m in read.items() if t not in exact or exact[t] % 1 == 0}
-    _compare(spark, duration_micros, expected)
+    _compare(spark, duration_micros, {text: parse_duration(text) for text in texts})
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pytest
 
+from pipeline.outbox.gone import REMEMBERED
 from pipeline.outbox.item import Item, items_by_lane
-from pipeline.outbox.lane import MOST, REMEMBERED, Lane
+from pipeline.outbox.lane import MOST, NAMED, Lane
 from pipeline.outbox.marker import Marker
 from state import row
 from state.row import Kind, Status
@@ -93,17 +94,39 @@ def test_a_message_on_its_way_out_cannot_be_taken_back(lane: Lane) -> None:
     assert lane.retract(b"in\x00a", Version("in", 0, 6, 6)) is None
 
 
-def test_the_marker_stays_below_a_message_taken_back_until_that_is_committed(lane: Lane) -> None:
-    lane.add(items((b"a", 5, 100), (b"b", 6, 90), (b"c", 7, 110)), batch=1)
-    lane.retract(b"in\x00a", Version("in", 0, 8, 8))
+def test_the_marker_names_a_message_taken_back_until_that_is_committed(lane: Lane) -> None:
+    lane.add(items((b"a", 5, 100), (b"b", 6, 90), (b"c", 7, 110), (b"d", 8, 300)), batch=1)
+    lane.retract(b"in\x00a", Version("in", 0, 9, 9))
+    lane.retract(b"in\x00d", Version("in", 0, 10, 10))
     flush = lane.release(now=200)
     assert flush is not None
-    assert flush.marker.watermark == 99
-    assert [item.due for item in flush.items] == [90]
+    assert [item.due for item in flush.items] == [90, 110]
+    assert flush.marker == Marker(1, 200, 1, (("in", 0, 5, 0),))
+    assert not flush.marker.covers(1, 100, ("in", 0, 5, 0))
+    assert flush.marker.covers(1, 110, ("in", 0, 7, 0))
+    lane.published(flush)
     lane.lift_holds()
-    rest = lane.release(now=200)
+    lane.add(items((b"e", 11, 250)), batch=2)
+    rest = lane.release(now=400)
     assert rest is not None
-    assert [item.due for item in rest.items] == [110]
+    assert rest.marker == Marker(2, 400, 1)
+
+
+def test_a_marker_names_so_many_and_stays_below_the_others(lane: Lane) -> None:
+    lane.add(due_at(range(1, NAMED + 11)), batch=1)
+    for n in range(NAMED + 5):
+        lane.retract(b"in\x00%d" % n, Version("in", 0, 10**6, 10**6))
+    assert lane.release(now=10**9) is None
+    lane.add(items((b"early", 10**5, 0)), batch=2)
+    flush = lane.release(now=10**9)
+    assert flush is not None
+    assert [item.due for item in flush.items] == [0]
+    assert (flush.marker.watermark, len(flush.marker.besides)) == (NAMED, NAMED)
+    lane.published(flush)
+    lane.lift_holds()
+    rest = lane.release(now=10**9)
+    assert rest is not None
+    assert (len(rest.items), rest.marker.besides) == (5, ())
 
 
 def test_a_clock_that_steps_back_never_lowers_the_marker(lane: Lane) -> None:
@@ -118,16 +141,16 @@ def test_a_clock_that_steps_back_never_lowers_the_marker(lane: Lane) -> None:
     assert [item.due for item in second.items] == [300]
 
 
-def test_a_lane_held_below_its_marker_publishes_nothing(lane: Lane) -> None:
+def test_what_is_taken_back_below_the_marker_is_named_too(lane: Lane) -> None:
     lane.add(items((b"a", 0, 100)), batch=1)
     first = lane.release(now=500)
     assert first is not None
     lane.published(first)
     lane.add(items((b"late", 1, 300), (b"later", 2, 310)), batch=2)
     lane.retract(b"in\x00late", Version("in", 0, 9, 9))
-    assert lane.release(now=600) is None
-    lane.lift_holds()
-    assert lane.release(now=600) is not None
+    flush = lane.release(now=600)
+    assert flush is not None
+    assert flush.marker == Marker(2, 600, 1, (("in", 0, 1, 0),))
 
 
 def test_two_versions_of_a_key_left_by_a_crash_both_go_out(lane: Lane) -> None:
@@ -182,12 +205,12 @@ def test_messages_due_at_one_instant_or_before_the_watermark_go_out_together(lan
 
 
 def test_what_left_is_remembered_for_a_while_for_those_who_come_too_late(lane: Lane) -> None:
-    lane.add(items(*((b"%d" % n, n, 100 + n) for n in range(REMEMBERED + 9))), batch=1)
+    lane.add(items(*((b"%d" % n, n, 100 + n) for n in range(2 * REMEMBERED + 9))), batch=1)
     while flush := lane.release(now=10**9):
-        lane.published(flush, refused={0})
+        lane.published(flush, decided={0})
     newer, older = Version("in", 0, 10**6, 10**6), Version("in", 0, 0, 0)
-    last = b"in\x00%d" % (REMEMBERED + 8)
-    assert lane.gone(last, newer) == 108 + REMEMBERED
+    last = b"in\x00%d" % (2 * REMEMBERED + 8)
+    assert lane.gone(last, newer) == 108 + 2 * REMEMBERED
     assert lane.gone(last, older) is None  # it went out after that
     assert lane.gone(b"in\x000", newer) is None  # refused
     assert lane.gone(b"in\x001", newer) is None  # forgotten

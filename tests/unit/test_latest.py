@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.latest import latest
+from state.columns import reshape
 from state.version import Version, is_newer
 
 SCHEMA = pa.schema(
@@ -15,6 +16,7 @@ SCHEMA = pa.schema(
         ("superseded", pa.int32()),
     ]
 )
+FULL = SCHEMA.append(pa.field("source_topic", pa.string())).append(pa.field("policy", pa.string()))
 
 
 def _table(lines):
@@ -27,7 +29,9 @@ def _check(lines, expected):
     table = _table(lines)
     halves = pa.concat_tables([table.slice(0, len(lines) // 2), table.slice(len(lines) // 2)])
     for whole in (table, halves):
-        found = [tuple(line.values()) for line in latest(whole).to_pylist()]
+        lines_of_topic = reshape(whole, FULL, {"source_topic": "in"})
+        found = latest(lines_of_topic).select(SCHEMA.names).to_pylist()
+        found = [tuple(line.values()) for line in found]
         assert sorted(found, key=repr) == sorted(expected, key=repr)
 
 
@@ -115,3 +119,19 @@ def _newest(lines):
         if newest is None or is_newer(version, Version("in", newest[2], newest[3], newest[4])):
             newest = line
     return newest
+
+
+def test_records_of_another_topic_have_partitions_of_their_own():
+    lines = [("put", b"a", 0, 900, 5, 0), ("cancel", b"a", 0, 1, 9, 0)]
+    table = reshape(_table(lines), FULL, {"source_topic": pa.array(["in", "payments"])})
+    (left,) = latest(table).to_pylist()
+    assert (left["entry"], left["source_topic"], left["superseded"]) == ("cancel", "payments", 1)
+
+
+def test_all_lines_of_a_key_that_needs_thought_are_kept():
+    lines = [("put", b"a", 0, 1, 1, 0), ("put", b"a", 0, 2, 2, 0), ("cancel", b"a", 0, 3, 3, 0)]
+    lines += [("put", b"b", 0, 4, 4, 0), ("put", b"b", 0, 5, 5, 0)]
+    policies = [None, '{"same":{"policy":"keep"}}', None, '{"retrymax":3}', None]
+    asked = {"source_topic": "in", "policy": pa.array(policies)}
+    left = latest(reshape(_table(lines), FULL, asked)).to_pylist()
+    assert [line["source_offset"] for line in left] == [1, 2, 3, 5]

@@ -1,8 +1,8 @@
 import re
 from pathlib import Path
 
-from pipeline.dialects.attributes import CARRIED, REQUIRED, UNSUPPORTED, WISHES
-from pipeline.dialects.cloudevents import CANCEL_TYPE
+from pipeline.commands import ATTRIBUTES, Command
+from pipeline.dialects.attributes import CARRIED, REQUIRED, WISHES
 from pipeline.dialects.json_text import DEEPEST
 from pipeline.reasons import Reason
 
@@ -16,7 +16,7 @@ def test_the_page_on_events_lists_every_reason_with_its_sentence_and_no_other():
 
 
 def test_the_page_on_events_names_every_attribute_that_is_read():
-    names = {*REQUIRED, *WISHES, *CARRIED, *UNSUPPORTED, CANCEL_TYPE}
+    names = {*REQUIRED, *WISHES, *CARRIED, *ATTRIBUTES, *(command.type for command in Command)}
     assert {name for name in names if f"`{name}`" not in PAGE} == set()
     assert f"nested {DEEPEST} levels deep" in PAGE
 

@@ -2,7 +2,7 @@
 
 from state.resolve import Counts, Line, resolve
 
-A, B = ("in", 0, 1), ("in", 0, 2)
+A, B = ("in", 0, 1, 0), ("in", 0, 2, 0)
 
 
 def line(entry, version, seq, ref=0, **more):
@@ -13,6 +13,7 @@ def line(entry, version, seq, ref=0, **more):
         "receipt": None,
         "claim": None,
         "superseded": 0 if entry in ("put", "cancel") else None,
+        "skipped": 0 if entry == "repeat" else None,
         "batch": seq,
         "changed_at": seq * 100,
     } | more
@@ -31,7 +32,7 @@ def test_lines_taken_one_by_one_or_together_come_to_the_same():
         line("claim", A, 2, ref=2, status="claimed", claim=2),
         line("put", B, 3, ref=3),
         line("outcome", A, 4, ref=4, status="done", receipt=7),
-        line("cancel", ("in", 0, 3), 5, status="cancelled"),
+        line("cancel", ("in", 0, 3, 0), 5, status="cancelled"),
     ]
     together, counts = resolved(*lines)
     known, one_by_one = {}, Counts()

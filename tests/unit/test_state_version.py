@@ -18,10 +18,17 @@ from state.version import Version, is_newer
         (Version("t", 1, 9, 9), Version("t", 0, 5, 10), False),
         (Version("t", 1, 0, 10), Version("t", 0, 5, 10), True),
         (Version("t", 0, 5, 10), Version("t", 1, 0, 10), False),
+        (Version("t", 0, 5, 10, 3), Version("t", 0, 5, 10, 2), False),
+        (Version("t", 0, 6, 10, 0), Version("t", 0, 5, 10, 7), True),
     ],
 )
 def test_which_is_newer(candidate, known, newer):
     assert is_newer(candidate, known) is newer
+
+
+def test_each_occurrence_of_a_record_has_a_name_of_its_own():
+    assert Version("t", 0, 5, 10, 3).coordinates == ("t", 0, 5, 3)
+    assert Version("t", 0, 5, 10).coordinates == ("t", 0, 5, 0)
 
 
 def commands(*places):

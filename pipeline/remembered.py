@@ -1,0 +1,47 @@
+"""Finds the commands that were given: when, about which key, by whom, why, and their effect."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from state.inspect import Filter, Inspector
+from state.row import CHANGED_AT, DETAIL, KEY, REASON, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One command, as it was given and what came of it."""
+
+    when: int
+    key: bytes | None
+    what: str
+    effect: str
+    who: str
+    why: str
+
+
+def remembered(inspector: Inspector, key: bytes | None = None) -> list[Remembered]:
+    """Return the commands that are still known, the newest first."""
+    rows = inspector.rows(Filter(kind=Kind.COMMAND)).select([CHANGED_AT, KEY, REASON, DETAIL])
+    found = [_read(row) for row in rows.to_pylist() if key is None or row[KEY] == key]
+    return sorted(found, key=lambda one: one.when, reverse=True)
+
+
+def _read(row: dict[str, Any]) -> Remembered:
+    said = _said(row[DETAIL])
+    return Remembered(
+        when=row[CHANGED_AT],
+        key=row[KEY],
+        what=said.get("what", ""),
+        effect=said.get("effect") or row[REASON] or "",
+        who=said.get("who", ""),
+        why=said.get("why", ""),
+    )
+
+
+def _said(detail: str | None) -> dict[str, str]:
+    try:
+        said = json.loads(detail or "{}")
+    except ValueError:  # the sentence why its reply could not be sent
+        return {}
+    return {name: str(value) for name, value in said.items() if value is not None}
