@@ -1,6 +1,6 @@
 """Knows all dialects, and gives each record to the one of its topic."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -13,10 +13,10 @@ from pipeline.dialects import (
     cloudevents_mongo,
     etf1,
     karafka,
-    kms,
     kms_avro,
     kms_json,
 )
+from pipeline.dialects.marks import is_passed_over
 from pipeline.identity import identity_of
 from pipeline.withdraw import SCHEDULED_ON
 
@@ -40,11 +40,15 @@ def names_in(source: SourceSettings) -> Callable[[Any], bytes | None]:
     The message is one of confluent_kafka, with a key; None if it is about no schedule.
     """
     scope = scope_of(source)
-    if source.dialect == "karafka":
-        return lambda message: identity_of(scope, message.key(), message.partition())
-    if source.dialect in ("kms-avro", "kms-json"):
-        return lambda message: None if _is_mark(message) else identity_of(scope, message.key())
-    return lambda message: identity_of(scope, message.key())
+    by_partition = source.dialect == "karafka"
+
+    def name(message: Any) -> bytes | None:
+        value = message.value()
+        if value is None and is_passed_over(source.dialect, value, message.headers()):
+            return None
+        return identity_of(scope, message.key(), message.partition() if by_partition else None)
+
+    return name
 
 
 def scope_of(source: SourceSettings) -> str:
@@ -81,10 +85,3 @@ def _within_namespaces(records: DataFrame, sources: Sources) -> DataFrame:
     for source in shared:
         scope = F.when(F.col(SCHEDULED_ON) == source.topic, source.namespace).otherwise(scope)
     return records.withColumn(SCHEDULED_ON, scope) if shared else records
-
-
-def _is_mark(message: Any) -> bool:
-    if message.value() is not None:
-        return False
-    headers: Iterable[tuple[str, bytes | None]] = message.headers() or ()
-    return kms.is_mark(None, headers)

@@ -8,7 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.dialects.epochs import Unit, epoch_micros, epoch_rules, missing
-from pipeline.dialects.headers import first_of_each, header, with_more
+from pipeline.dialects.headers import first_of_each, header, with_more, without_own_marks
+from pipeline.dialects.marks import ETF1_KEY, ETF1_TIMESTAMP, ETF1_TOPIC
 from pipeline.dialects.record import as_it_came, foreign_lines
 from pipeline.raw import RAW_VALUE
 from pipeline.reasons import Reason
@@ -27,9 +28,6 @@ from state.row import (
 EPOCH = "scheduler-epoch"
 TARGET_TOPIC = "scheduler-target-topic"
 TARGET_KEY = "scheduler-target-key"
-TIMESTAMP = "scheduler-timestamp"
-SOURCE_KEY = "scheduler-key"
-SOURCE = "scheduler-topic"
 
 _NAMED, _TIME, _TOPIC, _TO_KEY = "_named", "_time", "_topic", "_to_key"
 _BLANK = r"\A\s+\z"
@@ -40,7 +38,8 @@ def decode(records: DataFrame) -> DataFrame:
     """Turn Kafka records into commands, as pipeline.dialects.cloudevents does."""
     named = F.col(_NAMED)
     return (
-        records.transform(as_it_came)
+        records.transform(without_own_marks)
+        .transform(as_it_came)
         .withColumn(_NAMED, first_of_each())
         .withColumns(
             {
@@ -82,9 +81,11 @@ def _content() -> dict[str, Column]:
         PAYLOAD: F.col(RAW_VALUE),
         HEADERS: with_more(
             {
-                TIMESTAMP: F.floor(F.col(SOURCE_TIMESTAMP) / _SECOND).cast("long").cast("string"),
-                SOURCE_KEY: F.col(KEY),
-                SOURCE: F.col(SOURCE_TOPIC),
+                ETF1_TIMESTAMP: F.floor(F.col(SOURCE_TIMESTAMP) / _SECOND)
+                .cast("long")
+                .cast("string"),
+                ETF1_KEY: F.col(KEY),
+                ETF1_TOPIC: F.col(SOURCE_TOPIC),
             }
         ),
         DUE: F.col(DUE),

@@ -1,8 +1,9 @@
 """Reads the headers of a record by name, and writes those of a message."""
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from pipeline.dialects.marks import SENT
 from pipeline.raw import RAW_HEADERS
 
 _HEADERS = "array<struct<key:string,value:binary>>"
@@ -30,3 +31,9 @@ def with_more(added: dict[str, Column]) -> Column:
         for name, value in added.items()
     ]
     return F.concat(own, F.array(*more).cast(_HEADERS))
+
+
+def without_own_marks(records: DataFrame) -> DataFrame:
+    """Drop the records by which a job says that it has sent a message; see the module marks."""
+    named = F.exists("headers", lambda each: each["key"] == SENT)
+    return records.where(F.col("value").isNotNull() | ~F.coalesce(named, F.lit(False)))

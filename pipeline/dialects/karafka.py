@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.dialects.epochs import Unit, epoch_micros, epoch_rules, missing
-from pipeline.dialects.headers import first_of_each, header, with_more
+from pipeline.dialects.headers import first_of_each, header, with_more, without_own_marks
 from pipeline.dialects.record import as_it_came, foreign_lines
 from pipeline.identity import schedule_identity
 from pipeline.raw import RAW_VALUE
@@ -51,7 +51,8 @@ def decode(records: DataFrame) -> DataFrame:
     texts = [header(F.col(_NAMED), name).cast("string").alias(name) for name in _TEXTS]
     identity = schedule_identity(F.col(SCHEDULED_ON), F.col(KEY), F.col(SOURCE_PARTITION))
     return (
-        records.transform(as_it_came)
+        records.transform(without_own_marks)
+        .transform(as_it_came)
         .withColumn(_NAMED, first_of_each())
         .withColumn(_SAID, F.struct(*texts))
         .withColumn(DUE, epoch_micros(_said(EPOCH), Unit.SECONDS))

@@ -4,31 +4,23 @@ A null value cancels. With the header ``schedule:expired`` it is the scheduler's
 the message is out: it says nothing, and is dropped.
 """
 
-from collections.abc import Iterable
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.dialects.epochs import Unit, epoch_micros, epoch_rules, missing
+from pipeline.dialects.marks import EXPIRED
 from pipeline.refuse import Rule
 from state.row import DUE, HEADERS, OUTPUT_KEY, OUTPUT_TOPIC, PAYLOAD
 
-EXPIRED = "schedule:expired"
 TIME, TOPIC = "_time", "_topic"
 
 _TRUE = "true"
 
 
 def without_marks(records: DataFrame) -> DataFrame:
-    """Drop the records that say of a schedule that it was sent."""
+    """Drop the records that say of a schedule that it was sent; see pipeline.dialects.marks."""
     marked = F.exists("headers", _says_expired)
     return records.where(F.col("value").isNotNull() | ~F.coalesce(marked, F.lit(False)))
-
-
-def is_mark(value: bytes | None, headers: Iterable[tuple[str, bytes | None]]) -> bool:
-    """Tell the same of one record."""
-    said = (text for name, text in headers if name == EXPIRED)
-    return value is None and any((text or b"").lower() == _TRUE.encode() for text in said)
 
 
 def with_due(read: DataFrame) -> DataFrame:

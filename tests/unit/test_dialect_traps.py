@@ -68,6 +68,15 @@ TRAPS = {
             None, [("Schedule:Expired", b"x"), ("schedule:expired", b"True")], topic=dialect
         )
         for dialect in ("kms-avro", "kms-json")
+    }
+    | {
+        "etf1": etf1({"scheduler-key": "k", "duestream-sent": "etf1-0-7-1"}, None),
+        "karafka": karafka({"duestream-sent": "karafka-0-7-1"}, None),
+    },
+    "mark of another scheduler": {
+        "etf1": etf1(
+            {"scheduler-timestamp": "1", "scheduler-key": "k", "scheduler-topic": "etf1"}, None
+        )
     },
     "no mark": {
         dialect: record(None, [("schedule:expired", said)], topic=dialect)
@@ -165,6 +174,12 @@ def test_a_mark_of_what_was_sent_says_nothing_and_cancels_nothing(found):
     marks = [case for case in found if case[0] == "mark of what was sent"]
     assert marks == []
     assert {found["no mark", dialect].entry for dialect in TRAPS["no mark"]} == {"cancel"}
+
+
+def test_a_mark_that_another_scheduler_left_ends_what_is_pending(found):
+    """It has sent the message: a job that passed the mark over would send it once more."""
+    line = found["mark of another scheduler", "etf1"]
+    assert (line.entry, line.identity) == ("cancel", b"etf1\0k")
 
 
 def test_every_other_record_is_still_there(found):
