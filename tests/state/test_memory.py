@@ -14,6 +14,11 @@ class TestMemoryStore(Conformance):
     def subject(self):
         return Subject(lambda: MemoryStore(DAY), lambda store: store, durable=False)
 
+    @pytest.fixture
+    def disturb(self):
+        """Here a fold and a reopening do nothing, so each test runs once."""
+        return lambda: None
+
     def test_closed_rows_are_forgotten_and_the_ledger_still_closes(self, subject):
         subject.commit(0, commands=[put(b"a", 0, due=1), put(b"b", 1, due=9)], until=1)
         subject.commit(1, now=2, outcomes=[outcome(b"a", 0, "done", **receipt())])
