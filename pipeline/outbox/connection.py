@@ -1,6 +1,7 @@
 """The options of a lane's Kafka clients, and the names by which Kafka knows a state's job."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
 from pipeline.quiet import Options
 
@@ -13,6 +14,7 @@ class Connection:
     client: Options  # of every librdkafka client
     producer: Options  # of producers only
     timeout: float  # seconds after which the broker gives up a transaction
+    run: str = field(default_factory=lambda: uuid4().hex)  # this start of the job, no other
 
     @property
     def patience(self) -> float:

@@ -15,12 +15,13 @@ _FINAL = frozenset({Code.TOPIC_AUTHORIZATION_FAILED, Code.GROUP_AUTHORIZATION_FA
 
 
 def newest_record(
-    client: Options, topic: str, partition: int, key: bytes, timeout: float
+    client: Options, topic: str, partition: int, key: bytes, timeout: float, *, settled: bool = True
 ) -> Message | None:
     """Return the newest committed record with ``key``, None if there is none.
 
     The end is that of all records, also of transactions still open: whoever asks has settled its
-    own, and what comes before another's is not missed but waited for.
+    own, and what comes before another's is not missed but waited for. Where records need not be
+    ``settled``, those of open and of aborted transactions count too.
     """
     give_up = time.monotonic() + timeout
     options = {
@@ -34,7 +35,8 @@ def newest_record(
     with closing(Consumer({**options, "isolation.level": "read_uncommitted"})) as consumer:
         start, end = _bounds(consumer, TopicPartition(topic, partition), give_up)
     step = _FIRST_STEP
-    with closing(Consumer({**options, "isolation.level": "read_committed"})) as consumer:
+    level = "read_committed" if settled else "read_uncommitted"
+    with closing(Consumer({**options, "isolation.level": level})) as consumer:
         upto = end
         while upto > start:
             begin = max(start, end - step)

@@ -20,6 +20,7 @@ from state.row import Status
 ATTEMPTS = "duestream-attempts"  # when it was tried
 OMITTED = "duestream-value-omitted"
 OUTPUT_TOPIC = "duestream-output-topic"  # where it was to go
+RUN = "duestream-run"  # which run of the job wrote a marker
 
 _ROOM = 512  # bytes that suffice for a message's marks and fire id
 
@@ -58,9 +59,10 @@ class Shape:
         """The key of this state's markers."""
         return self.state_id.encode()
 
-    def marker(self, marker: Marker, lane: int) -> Record:
-        """Return what says that a lane has come so far."""
-        return Record(self.markers_topic, self.marker_key, marker.to_json(), None, lane)
+    def marker(self, marker: Marker, lane: int, run: str) -> Record:
+        """Return what says that a lane has come so far, and in which run of the job."""
+        headers: Headers = [(RUN, run.encode())]
+        return Record(self.markers_topic, self.marker_key, marker.to_json(), headers, lane)
 
     def messages(self, flush: Flush, now: int) -> Iterator[Record]:
         """Return all messages of a flush that goes out at ``now``."""

@@ -44,7 +44,7 @@ def recover(make: Callable[[int], Publisher], lanes: int, store: Store, now: int
         markers = [None] * lanes
     publishers = _keep(publishers, lanes)
     for number in reversed(range(lanes)):  # lane 0 last: its marker tells how many lanes there are
-        markers[number] = markers[number] or _first_marker(publishers[number], store, lanes)
+        markers[number] = _signed(publishers[number], markers[number], store, lanes)
     return Recovered(
         publishers,
         [marker.watermark for marker in markers if marker],
@@ -98,12 +98,13 @@ def _refuse_if_set_back(markers: list[Marker | None], store: Store) -> None:
         )
 
 
-def _first_marker(publisher: Publisher, store: Store, lanes: int) -> Marker:
-    """Write the marker a lane begins with, before anything is claimed for it.
+def _signed(publisher: Publisher, found: Marker | None, store: Store, lanes: int) -> Marker:
+    """Write the marker a lane goes on with, before anything is claimed for it.
 
-    From then on a missing marker means a lost one.
+    A lane that had none gets its first; from then on a missing marker means a lost one. One that
+    had is signed by this run: an earlier one that wakes up sees that the lane is no longer its own.
     """
-    marker = Marker(store.last_batch, NOTHING_OUT, lanes)
+    marker = found or Marker(store.last_batch, NOTHING_OUT, lanes)
     publisher.publish(Flush([], marker))
     return marker
 

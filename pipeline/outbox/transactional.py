@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaError as Code
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException, Message, Producer
 
 from pipeline.clock import now_micros
 from pipeline.outbox.blame import at_fault, doubtful
@@ -22,7 +22,7 @@ from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.newest import newest_record
 from pipeline.outbox.publisher import Published
-from pipeline.outbox.records import Shape
+from pipeline.outbox.records import RUN, Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import SIDE, Session
@@ -80,13 +80,7 @@ class TransactionalPublisher:
         self._producer = None  # the old one goes before the new one comes
         self._producer = Producer(self._connection.transactional(self._lane))
         self._producer.init_transactions(self._patience)
-        found = newest_record(
-            self._connection.client,
-            self._shape.markers_topic,
-            self._lane,
-            self._shape.marker_key,
-            self._patience,
-        )
+        found = self._newest_marker(settled=True)
         self._marker = None if found is None else Marker.from_json(found.value())
         return self._marker
 
@@ -138,7 +132,7 @@ class TransactionalPublisher:
                 session.send(number, self._shape.message(item, at))
 
     def _commit(self, session: Session, marker: Marker) -> None:
-        session.send(SIDE, self._shape.marker(marker, self._lane))
+        session.send(SIDE, self._shape.marker(marker, self._lane, self._connection.run))
         session.wait_for_all()  # a commit would wait for records that are stuck
         reach(Point.IN_TRANSACTION)
         session.producer.commit_transaction(session.left)
@@ -190,10 +184,32 @@ class TransactionalPublisher:
         A marker that is neither this flush's nor the one before it was written by another job.
         """
         known = self._marker
-        found = when_reached(self.open, self._stop_if_told)
+        found = when_reached(self._open_again, self._stop_if_told)
         if found not in (marker, known):
             raise KafkaError(_TAKEN_OVER)
         return found == marker
+
+    def _open_again(self) -> Marker | None:
+        """Open the lane, unless another run has signed it.
+
+        To open it fences whoever holds it. A job that was frozen, and wakes up to a timeout, would
+        fence its successor; so it looks first.
+        """
+        newest = self._newest_marker(settled=False)
+        mine = (RUN, self._connection.run.encode())
+        if newest is not None and mine not in (newest.headers() or []):
+            raise KafkaError(_TAKEN_OVER)
+        return self.open()
+
+    def _newest_marker(self, *, settled: bool) -> Message | None:
+        return newest_record(
+            self._connection.client,
+            self._shape.markers_topic,
+            self._lane,
+            self._shape.marker_key,
+            self._patience,
+            settled=settled,
+        )
 
     def _stop_if_told(self, error: KafkaException) -> None:
         if error.args[0].code() in _FENCED:

@@ -75,6 +75,19 @@ class Cli:
         assert job.poll() is None, log.read_text()
         return job
 
+    def wait_for(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait while the job that was started last runs; if it ends or takes too long, say why."""
+        newest = len(self.running) - 1
+
+        def is_so() -> bool:
+            assert self.running[newest].poll() is None, self.log(newest)
+            return condition()
+
+        try:
+            wait_for(is_so, what)
+        except AssertionError as gave_up:
+            raise AssertionError(f"{gave_up}; the job said:\n{self.log(newest)}") from None
+
     def log(self, number: int) -> str:
         """What the job started as the ``number``-th said."""
         return (self.folder / f"job-{number}.log").read_text(errors="replace")
@@ -149,8 +162,8 @@ def test_a_job_killed_while_it_publishes_loses_nothing_and_repeats_nothing(
     job.wait()
     out_before = len(read(cli.out))
     job = cli.start_job()
-    wait_for(lambda: len({m.value() for m in read(cli.out)}) == 4_000, "the rest")
-    wait_for(lambda: cli.stats()["ends"]["done"] == 4_001, "the state to know")
+    cli.wait_for(lambda: len({m.value() for m in read(cli.out)}) == 4_000, "the rest")
+    cli.wait_for(lambda: cli.stats()["ends"]["done"] == 4_001, "the state to know")
     job.send_signal(signal.SIGTERM)
     assert job.wait(PATIENCE) == 0
     messages = read(cli.out)
@@ -176,7 +189,7 @@ def test_a_job_frozen_in_mid_flight_wakes_up_to_a_successor_and_publishes_nothin
         part.resume()
     assert frozen.wait(PATIENCE) == 2, cli.log(0)
     assert "Traceback" not in cli.log(0)
-    wait_for(lambda: len({m.value() for m in read(cli.out)}) == 4_000, "the rest")
+    cli.wait_for(lambda: len({m.value() for m in read(cli.out)}) == 4_000, "the rest")
     successor.send_signal(signal.SIGTERM)
     assert successor.wait(PATIENCE) == 0, cli.log(1)
     assert 0 < out_before < 4_000, "the freeze came too early or too late to show anything"

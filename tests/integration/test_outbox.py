@@ -7,7 +7,8 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from confluent_kafka import Message
+from confluent_kafka import KafkaError as Code
+from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
 from pipeline.clock import now_micros
@@ -25,6 +26,7 @@ from pipeline.outbox.topics import Topics
 from pipeline.quiet import quiet
 from state import row
 from state.claims import Room
+from state.crashpoint import Point
 from state.errors import KafkaError, StateError
 from state.memory import MemoryStore
 from state.row import Status
@@ -86,6 +88,30 @@ def test_a_zombie_is_fenced_and_told_to_stop(world: World, read: Read) -> None:
     assert read(world.out) == []
     zombie.close()
     heir.close()
+
+
+def test_a_job_that_wakes_up_to_a_timeout_leaves_its_successor_alone(
+    world: World, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In doubt a lane is opened anew, which fences whoever holds it: the frozen one looks first."""
+    (frozen,) = recover(world.publisher, 1, MemoryStore(keep_closed=DAY), now=1).publishers
+    store = store_with_claims(world.rows(b"a"))
+    world.connection = replace(world.connection, run="successor")
+    heirs: list[Publisher] = []
+
+    def freeze(point: Point) -> None:
+        if point is Point.IN_TRANSACTION:
+            monkeypatch.undo()
+            heirs.extend(recover(world.publisher, 1, store, now=5).publishers)
+            raise KafkaException(Code(Code._TIMED_OUT, "frozen for longer than its patience"))
+
+    monkeypatch.setattr("pipeline.outbox.transactional.reach", freeze)
+    with pytest.raises(KafkaError, match="another job has taken over"):
+        frozen.publish(flush(world.rows(b"a")))
+    heirs[0].publish(flush(world.rows(b"a"), batch=2))
+    assert len(read(world.out)) == 1
+    frozen.close()
+    heirs[0].close()
 
 
 @pytest.mark.parametrize("kind", ["publisher", "plain"])
