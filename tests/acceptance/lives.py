@@ -23,11 +23,18 @@ class Lives:
     """Runs ``duestream run`` again and again with the same settings."""
 
     def __init__(
-        self, folder: Path, servers: str, topics: tuple[str, str], state: Mapping[str, object]
+        self,
+        folder: Path,
+        servers: str,
+        topics: tuple[str, str],
+        state: Mapping[str, object],
+        **blocks: object,
     ) -> None:
+        """Take topics to read and to publish to, where the state is, and blocks of settings."""
         self._folder = folder
         self._file = folder / "duestream.yaml"
-        self._file.write_text(yaml.safe_dump(_settings(folder, servers, topics, state)))
+        settings = _settings(folder, servers, topics, state) | blocks
+        self._file.write_text(yaml.safe_dump(settings))
         self.logs: list[Path] = []
         self._heard = 0
         self.job: subprocess.Popen[bytes] | None = None
@@ -36,17 +43,21 @@ class Lives:
         """Start the job; it dies at ``crash_at``, if that is given."""
         self.logs.append(self._folder / f"life-{len(self.logs)}.log")
         self._heard = 0
-        environ = {k: v for k, v in os.environ.items() if not k.startswith("DUESTREAM_")}
-        kept = {k: v for k, v in os.environ.items() if k == "DUESTREAM_CACHE"}
         crash = {CRASH_AT: crash_at} if crash_at else {}
         with self.logs[-1].open("wb") as log:
             self.job = subprocess.Popen(
-                [sys.executable, "-m", "pipeline.cli.main", "run", "--config", str(self._file)],
+                self._words("run"),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**environ, **kept, **crash},
+                env=_environ() | crash,
             )
+
+    def command(self, name: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run another command of ``duestream`` with the same settings, to its end."""
+        return subprocess.run(
+            self._words(name, *words), capture_output=True, text=True, env=_environ()
+        )
 
     @property
     def has_ended(self) -> bool:
@@ -92,6 +103,15 @@ class Lives:
 
     def state(self) -> Inspector:
         return open_inspector(load_settings(self._file, environ={}).state)
+
+    def _words(self, name: str, *words: str) -> list[str]:
+        program = [sys.executable, "-m", "pipeline.cli.main"]
+        return [*program, name, "--config", str(self._file), *words]
+
+
+def _environ() -> dict[str, str]:
+    kept = {"DUESTREAM_CACHE"}
+    return {k: v for k, v in os.environ.items() if not k.startswith("DUESTREAM_") or k in kept}
 
 
 def _settings(

@@ -1,14 +1,10 @@
-"""Why records of foreign dialects are refused, and what is done with any bytes at all."""
+"""Why records of foreign dialects are refused."""
 
 import json
 
 import pytest
 from foreign_records import (
-    DIALECTS,
-    ETF1,
-    KARAFKA,
     KMS_JSON,
-    MONGO,
     decode_foreign,
     etf1,
     karafka,
@@ -16,10 +12,8 @@ from foreign_records import (
     kms_json,
     mongo,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from kafka_records import record
-from test_avro_schedule import GOLDEN, SCHEDULES, encode
+from test_avro_schedule import SCHEDULES, encode
 
 from pipeline.reasons import Reason
 
@@ -112,64 +106,3 @@ def test_what_cannot_be_followed_is_refused_with_a_reason_and_a_way_out(refused,
     found = refused[case]
     assert (found.reason, CASES[case][1] in found.detail) == (case[0], True), found.detail
     assert (found.entry, found.output_topic) == ("reject", "dead")
-
-
-NAMES = [*ETF1, *KARAFKA, "scheduler-target-key", "schedule_target_partition", "content-type"]
-NAMES += ["schedule_target_partition_key", "schedule_target_key", "x"]
-EXAMPLES = [
-    json.dumps(KMS_JSON).encode(),
-    json.dumps(MONGO).encode(),
-    *map(bytes.fromhex, GOLDEN.values()),
-]
-
-
-@st.composite
-def nearly(draw):
-    """A good value with some bytes changed, taken away or put in."""
-    value = draw(st.sampled_from(EXAMPLES))
-    start = draw(st.integers(0, len(value)))
-    end = draw(st.integers(start, min(start + 3, len(value))))
-    return value[:start] + draw(st.binary(max_size=3)) + value[end:]
-
-
-fields = st.sampled_from([*KMS_JSON, *MONGO, "headers"])
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
-jsons = st.recursive(
-    scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=5
-)
-objects = st.dictionaries(fields, jsons).map(lambda said: json.dumps({**KMS_JSON, **said}))
-texts = st.sampled_from(["1.0.0", "schedule", "0", "-1", "out", "1893456000", "\u0661"])
-headers = st.lists(
-    st.tuples(st.sampled_from(NAMES), st.none() | st.binary(max_size=9) | texts.map(str.encode)),
-    max_size=8,
-)
-records = st.builds(
-    record,
-    st.none() | st.binary() | nearly() | objects.map(lambda text: text.encode(errors="replace")),
-    st.none() | headers,
-    st.none() | st.binary(max_size=5),
-    st.sampled_from(DIALECTS),
-    st.integers(0, 9),
-)
-
-
-@settings(
-    max_examples=4,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(st.lists(records, min_size=150, max_size=300))
-def test_any_record_becomes_a_command_or_a_reason_and_none_is_lost(spark, drawn):
-    found = decode_foreign(spark, dict(enumerate(drawn)))
-    assert len(found) == len(drawn)
-    for number, line in found.items():
-        assert line.source_topic == drawn[number][3]
-        if line.entry == "reject":
-            assert line.reason and line.detail
-        else:
-            assert line.entry in ("put", "cancel", "control")
-            assert line.reason is None and line.identity
-        if line.entry == "put":
-            assert line.due is not None and line.output_topic == "out"
-        if line.entry == "cancel":
-            assert drawn[number][1] is None
