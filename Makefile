@@ -6,7 +6,7 @@ STATE ?= delta
 STORE ?= delta
 
 .DEFAULT_GOAL := help
-.PHONY: help install machine demo test torture lint bench pins clean
+.PHONY: help install machine demo test torture lint bench wheel pins clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | \
@@ -54,6 +54,9 @@ lint: $(STAMP) ## check style, types and who may import whom
 
 bench: machine ## measure, and print the machine and tables; STORE=mongo: both stores side by side
 	@$(BIN)/python -m bench --store $(STORE)
+
+wheel: $(STAMP) ## build the wheel, for spark-submit and Databricks, into dist
+	@$(BIN)/python -m hatchling build -t wheel -d dist
 
 pins: ## resolve constraints.txt anew from pyproject.toml
 	$(SAY) "resolving (some minutes) ..."

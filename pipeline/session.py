@@ -2,18 +2,22 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.config.kafka import REDACTION_REGEX
 from pipeline.jvm import check_java, spark_jars
+from pipeline.shipped import ship
+from pipeline.submitted import given_options, is_submitted
 from state.errors import SetupError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL_MASTER = "local[*]"
+_DATABRICKS = "DATABRICKS_RUNTIME_VERSION"
 _LOG_CONFIGURATION = Path(__file__).resolve().parent / "spark-log.properties"
 _FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -38,24 +42,45 @@ def spark_session(
     active: SparkSession | None = sessions.getActiveSession()
     if active is not None:
         return active
-    local = _is_local(master)
+    local, own = _is_local(master), _starts_java()
     if local:
         _prepare_environment()
     builder = sessions.builder.appName(app)
     if master or local:
         builder = builder.master(master or LOCAL_MASTER)
-    for name, value in session_options(local, options or {}).items():
+    given = {name: value for name, value in given_options().items() if name in _EVERYWHERE}
+    for name, value in session_options(local, given | dict(options or {}), own).items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    spark = builder.getOrCreate()
+    ship(spark)
+    return spark
 
 
-def session_options(local: bool, options: Mapping[str, str]) -> dict[str, str]:
-    """Return all options of the session: the defaults, and ``options`` over them."""
+@contextmanager
+def open_session(
+    app: str, master: str | None = None, options: Mapping[str, str] | None = None
+) -> "Iterator[SparkSession]":
+    """Lend the session and stop it afterwards, unless it was there before or is a platform's."""
+    _refuse_remote(options or {})
+    lent = _spark().getActiveSession() is not None or _DATABRICKS in os.environ
+    spark = spark_session(app, master, options)
+    try:
+        yield spark
+    finally:
+        if not lent:
+            spark.stop()
+
+
+def session_options(local: bool, options: Mapping[str, str], own: bool = False) -> dict[str, str]:
+    """Return all options of the session: the defaults, and ``options`` over them.
+
+    ``own`` says that the job starts Java itself, so that nobody else brings the jars.
+    """
     merged = dict(_EVERYWHERE)
     if local:
         merged |= _local_options()
-        if not _JAR_OPTIONS & options.keys():
-            merged["spark.jars"] = ",".join(str(jar) for jar in spark_jars())
+    if (local or own) and not _JAR_OPTIONS & options.keys():
+        merged["spark.jars"] = ",".join(str(jar) for jar in spark_jars())
     for name in _JAVA_OPTIONS & options.keys():  # added to, or the zone and the log would be lost
         options = {**options, name: f"{merged.get(name, '')} {options[name]}".strip()}
     return merged | dict(options)
@@ -92,11 +117,24 @@ def _local_options() -> dict[str, str]:
     }
 
 
+def _refuse_remote(options: Mapping[str, str]) -> None:
+    remote = {"SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"} & os.environ.keys()
+    if remote or "spark.remote" in options:
+        raise SetupError(
+            "the session here is one of Spark Connect, whose driver is elsewhere, and the job "
+            "publishes from its driver; run it without SPARK_REMOTE and spark.remote, and on "
+            "Databricks on classic compute with dedicated access"
+        )
+
+
 def _is_local(master: str | None) -> bool:
     if master is not None:
         return master.startswith("local")
-    submitted = "SPARK_ENV_LOADED" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
-    return not submitted and "DATABRICKS_RUNTIME_VERSION" not in os.environ
+    return _starts_java()
+
+
+def _starts_java() -> bool:
+    return not is_submitted() and _DATABRICKS not in os.environ
 
 
 def _prepare_environment() -> None:

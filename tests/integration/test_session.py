@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
 from pipeline.local_kafka import LocalKafka
-from pipeline.session import session_options, spark_session
+from pipeline.session import open_session, session_options, spark_session
+from state.errors import SetupError
 
 
 def test_a_stream_goes_from_kafka_to_delta(
@@ -55,3 +57,15 @@ def test_on_a_platform_the_platforms_jars_and_logs_stay() -> None:
     options = session_options(False, {})
     assert "spark.jars" not in options
     assert "log4j2" not in options["spark.driver.extraJavaOptions"]
+
+
+def test_a_job_is_refused_where_the_driver_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")
+    with pytest.raises(SetupError, match="Spark Connect"), open_session("job"):
+        pass
+
+
+def test_a_session_that_was_there_before_is_left_running(spark: SparkSession) -> None:
+    with open_session("job") as lent:
+        assert lent is spark
+    assert spark.range(1).count() == 1

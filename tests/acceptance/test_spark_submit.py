@@ -1,0 +1,182 @@
+"""The job on a Spark cluster: submitted as a wheel, decoding on executors that have none of it."""
+
+import io
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+from confluent_kafka import Message, Producer
+from fastavro import schemaless_writer
+
+from pipeline.config.load import load_settings
+from pipeline.jvm import spark_jars
+from pipeline.local_kafka import LocalKafka
+from state.open import open_inspector
+from state.row import Status
+from tests.acceptance.lives import wait_for
+from tests.acceptance.standalone import (
+    SPARK_HOME,
+    Cluster,
+    python_without_duestream,
+    submit_environment,
+)
+
+ROOT = Path(__file__).parents[2]
+COUNT = 40
+LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # five JVMs share few cores
+ENDED_BY_SIGTERM = 128 + signal.SIGTERM  # what a JVM returns then, however cleanly it ended
+KMS = {
+    "type": "record",
+    "name": "Schedule",
+    "fields": [
+        {"name": "time", "type": "long"},
+        {"name": "topic", "type": "string"},
+        {"name": "key", "type": "bytes"},
+        {"name": "value", "type": ["null", "bytes"]},
+    ],
+}
+
+
+def test_a_submitted_wheel_decodes_on_two_executors_and_stops_when_told(
+    tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Callable[..., list]
+) -> None:
+    source, out = topics("in", partitions=2), topics("out")
+    settings = write_settings(tmp_path, broker.bootstrap_servers, source, out)
+    log = tmp_path / "submit.log"
+    with Cluster(tmp_path) as cluster:
+        job = submit(tmp_path, cluster.url, build_wheel(tmp_path), settings, log)
+        try:
+            wait_for(lambda: "running;" in log.read_text() or job.poll() is not None, "the job")
+            assert job.poll() is None, log.read_text()[-5000:]
+            due = send_schedules(broker.bootstrap_servers, source, out)
+            wait_for(lambda: len(read(out)) >= COUNT or job.poll() is not None, "the messages")
+            (application,) = cluster.page("master")["activeapps"]
+            executors = cluster.page("worker")["executors"]
+            job.send_signal(signal.SIGTERM)
+            ended = job.wait(120)
+        finally:
+            job.kill()
+            job.wait()
+    assert ended == ENDED_BY_SIGTERM, log.read_text()[-5000:]
+    assert "stopped; everything is in the state" in log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert application["name"] == source
+    assert len(executors) == 2
+    options = {"-Duser.timezone=UTC", *LIGHT.split()}  # ours, and those given to spark-submit
+    assert options <= java_of_an_executor(tmp_path)
+    assert set(tasks_by_executor(tmp_path / "events")) == {"0", "1"}
+    check_output(read(out), due)
+    check_state(settings)
+
+
+def write_settings(folder: Path, servers: str, source: str, out: str) -> Path:
+    file = folder / "duestream.yaml"
+    file.write_text(
+        yaml.safe_dump(
+            {
+                "name": source,
+                "kafka": {"bootstrap_servers": servers},
+                "sources": [{"topic": source, "dialect": "kms-avro"}],
+                "outputs": {"allow": [out]},
+                "dead_letter": {"topic": f"{source}.dead"},
+                "pipeline": {"checkpoint": (folder / "checkpoint").as_uri()},
+                "state": {"delta": {"path": str(folder / "state")}},
+            }
+        )
+    )
+    return file
+
+
+def build_wheel(folder: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("duestream-*.whl")
+    return wheel
+
+
+def submit(
+    folder: Path, master: str, wheel: Path, settings: Path, log: Path
+) -> "subprocess.Popen[bytes]":
+    (folder / "events").mkdir()
+    options = {
+        "spark.cores.max": "2",
+        "spark.executor.cores": "1",
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": LIGHT,
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # begin when both are there
+        "spark.ui.enabled": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (folder / "events").as_uri(),
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.compress": "false",
+    }
+    command = [
+        str(SPARK_HOME / "bin" / "spark-submit"),
+        *("--master", master, "--py-files", str(wheel)),
+        *("--driver-java-options", f"-Duser.timezone=UTC {LIGHT}"),
+        *("--jars", ",".join(map(str, spark_jars()))),
+        *(word for name, value in options.items() for word in ("--conf", f"{name}={value}")),
+        str(ROOT / "conf" / "spark-submit" / "job.py"),
+        *("run", "--config", str(settings)),
+    ]
+    environment = submit_environment(python_without_duestream(folder))
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            cwd=folder,
+        )
+
+
+def send_schedules(servers: str, source: str, out: str) -> int:
+    due = int(time.time() * 1000) + 3_000
+    producer = Producer({"bootstrap.servers": servers})
+    for n in range(COUNT):
+        name = str(n).encode()
+        said = {"time": due, "topic": out, "key": b"key-" + name, "value": b"value-" + name}
+        value = io.BytesIO()
+        schemaless_writer(value, KMS, said)
+        producer.produce(source, key=name, value=value.getvalue(), partition=n % 2)
+    assert producer.flush(60) == 0
+    return due
+
+
+def tasks_by_executor(folder: Path) -> Counter[str]:
+    """Count the tasks that ended well, by executor, from what Spark writes down of a run."""
+    (events,) = folder.iterdir()
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    ended = [line for line in lines if line["Event"] == "SparkListenerTaskEnd"]
+    return Counter(
+        line["Task Info"]["Executor ID"]
+        for line in ended
+        if line["Task End Reason"]["Reason"] == "Success"
+    )
+
+
+def java_of_an_executor(folder: Path) -> set[str]:
+    """Return the words with which the worker has started an executor, from its log."""
+    lines = (folder / "worker.log").read_text().splitlines()
+    return set(shlex.split(next(line for line in lines if "Launch command: " in line)))
+
+
+def check_output(messages: list[Message], due: int) -> None:
+    found = {message.key(): message.value() for message in messages}
+    assert found == {f"key-{n}".encode(): f"value-{n}".encode() for n in range(COUNT)}
+    assert len(messages) == COUNT
+    assert min(message.timestamp()[1] for message in messages) >= due
+
+
+def check_state(settings: Path) -> None:
+    ledger = open_inspector(load_settings(settings, environ={}).state).stats(0).ledger
+    assert ledger.difference == 0
+    assert ledger.accepted == ledger.ends[Status.DONE] == COUNT
