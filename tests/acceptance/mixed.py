@@ -138,7 +138,7 @@ class Mixture:
         """Return when a message is due after the first: most soon, one in ten much later."""
         much_later = self.chance.random() < 0.1
         return (
-            self.chance.randrange(36_000, 44_000) if much_later else self.chance.randrange(20_000)
+            self.chance.randrange(30_000, 36_000) if much_later else self.chance.randrange(20_000)
         )
 
     def _spoken(self, dialect: str, wanted: Wanted) -> Spoken:
