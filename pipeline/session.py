@@ -114,6 +114,8 @@ def _local_options() -> dict[str, str]:
         # The default one starts processes for every file it writes.
         "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,
         "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
+        # In so many tasks Delta lists the files of a table to drop old ones; 10,000 if unsaid.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
     }
 
 
