@@ -38,7 +38,7 @@ demo: machine ## see messages wait and go out, on a broker of its own; STATE=mon
 
 test: lint machine ## lint, types, imports, then all tests
 	$(SAY) "pytest ..."
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q --durations=25
 
 torture: machine ## kill job and servers at random for five minutes, count what is lost; STORE=mongo
 	@$(BIN)/python -m tests.torture --store $(STORE)
