@@ -1,11 +1,11 @@
-"""Fetches a newer C library, for one program, where that of the machine is too old for it."""
+"""Fetches a newer C library, or another package, where that of the machine is too old."""
 
 import os
 import platform
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,13 +38,18 @@ def loader(folder: Path) -> list[str]:
 def fetch_libc(folder: Path) -> None:
     """Unpack the C library of this distribution's later release into ``folder``."""
     _places()
+    fetch_newer(folder, "C library", _PACKAGES)
+
+
+def fetch_newer(folder: Path, what: str, packages: Sequence[str]) -> None:
+    """Unpack packages of this distribution's later release into ``folder``."""
     for tool in ("apt-get", "dpkg-deb"):
         if shutil.which(tool) is None:
-            raise SetupError(f"this machine's C library is too old, and it has no {tool}")
-    apt = _Apt(folder / "apt")
+            raise SetupError(f"this machine's {what} is too old, and it has no {tool}")
+    apt = _Apt(folder / "apt", what)
     apt.write_sources(_release())
     apt.run("update")
-    apt.run("download", *_PACKAGES)
+    apt.run("download", *packages)
     for package in apt.home.glob("*.deb"):
         run_tool(["dpkg-deb", "-x", package, folder], f"{package.name} could not be unpacked")
     shutil.rmtree(apt.home)
@@ -69,6 +74,7 @@ class _Apt:
     """An apt that has lists, a cache and sources of its own: the machine's stay untouched."""
 
     home: Path
+    what: str
 
     def write_sources(self, release: Mapping[str, str]) -> None:
         distribution, codename = release.get("ID", ""), release.get("VERSION_CODENAME", "")
@@ -76,7 +82,7 @@ class _Apt:
         listed = run_tool(["apt-get", "update", "--print-uris"], "apt-get names no sources")
         site = re.search(rf"^'(\S+)/dists/{re.escape(codename)}/InRelease'", listed, re.MULTILINE)
         if newer is None or site is None:
-            raise SetupError(f"this machine's C library is too old, and {distribution} has none")
+            raise SetupError(f"this machine's {self.what} is too old, and {distribution} has none")
         keys = Path(f"/usr/share/keyrings/{distribution}-archive-keyring.gpg")
         signed = f" signed-by={keys}" if keys.exists() else ""
         for part in ("parts", "lists/partial", "cache/archives/partial"):
@@ -97,5 +103,5 @@ class _Apt:
             "Acquire::Languages": "none",
         }
         flags = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        trouble = f"apt-get {order[0]} could not fetch a newer C library"
+        trouble = f"apt-get {order[0]} could not fetch a newer {self.what}"
         run_tool(["apt-get", "-q", *flags, *order], trouble, cwd=self.home)

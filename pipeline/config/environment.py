@@ -1,5 +1,6 @@
 """Knows the environment variables of the settings, and refuses those that are none."""
 
+import re
 from collections.abc import Mapping
 
 from pipeline.config.file import CONFIG_FILE
@@ -12,6 +13,10 @@ from state.crashpoint import CRASH_AT
 
 _RESERVED = frozenset({CONFIG_FILE, "DUESTREAM_CACHE", CRASH_AT})
 _TESTS = "DUESTREAM_TEST_"
+# What Kubernetes tells every pod about services whose name begins like ours.
+_SERVICE = re.compile(
+    r"DUESTREAM_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)?)"
+)
 
 
 def variable(path: str) -> str:
@@ -55,7 +60,8 @@ def _text(place: Place, text: str) -> str | None:
 
 
 def _is_ours(name: str) -> bool:
-    return name.startswith(PREFIX) and name not in _RESERVED and not name.startswith(_TESTS)
+    other = name in _RESERVED or name.startswith(_TESTS) or _SERVICE.fullmatch(name)
+    return name.startswith(PREFIX) and not other
 
 
 def _path(name: str) -> str:

@@ -204,3 +204,15 @@ def test_the_shapes_keep_the_order_of_the_file(folder: Path) -> None:
 def test_a_span_that_may_be_null_is_read_as_both(folder: Path) -> None:
     assert load_settings(None, {"publish.late_after": "null"}, {}).publish.late_after is None
     assert load_settings(None, {"publish.late_after": "2m"}, {}).publish.late_after == 120_000_000
+
+
+def test_what_kubernetes_says_of_services_is_not_taken_for_settings(folder: Path) -> None:
+    environ = {
+        "DUESTREAM_SERVICE_HOST": "10.0.0.1",
+        "DUESTREAM_PORT": "tcp://10.0.0.1:80",
+        "DUESTREAM_PORT_80_TCP_ADDR": "10.0.0.1",
+        "DUESTREAM_UI_SVC_SERVICE_PORT_HTTP": "80",
+    }
+    assert load_settings(None, {}, environ) == Settings()
+    with pytest.raises(ConfigError, match="DUESTREAM_PORTS"):
+        load_settings(None, {}, {"DUESTREAM_PORTS": "1"})
