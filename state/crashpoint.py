@@ -33,9 +33,10 @@ class Point(StrEnum):
 
 
 class CopyPoint(StrEnum):
-    """Where a copy of a state may die; a job does not come here."""
+    """Where a copy of a state, or an import into one, may die; a job does not come here."""
 
     DURING_COPY = "during_copy"  # some rows are there, nothing says how many
+    DURING_IMPORT = "during_import"  # some schedules are in the state, the others are not
 
 
 _NAME, _, _COUNT = os.environ.get(CRASH_AT, "").partition(":")

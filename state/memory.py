@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from state.admission import HighMarks, not_taken, raise_marks, versions_of, without_effect
+from state.admission import (
+    HighMarks,
+    Marks,
+    not_taken,
+    raise_marks,
+    versions_of,
+    without_effect,
+)
 from state.claims import within
 from state.columns import reshape
 from state.held import Held
@@ -69,7 +76,7 @@ class MemoryStore:
         said = [
             self._unparked(tick, paused),
             *self._outcomes(tick.outcomes, tick.batch, tick.now),
-            self._judged(commands, tick),
+            self._judged(commands, tick.batch, tick.now),
         ]
         lines = pa.concat_tables(said)
         self._write(lines)
@@ -91,6 +98,12 @@ class MemoryStore:
         """Record outcomes outside of a batch."""
         lines = self._outcomes(outcomes, self._last_batch, now)
         self._write(pa.concat_tables([LINES.empty_table(), *lines]))
+
+    def take(self, commands: pa.Table, upto: Marks, now: int, lanes: int) -> None:
+        """Commit commands outside of a batch."""
+        fresh = not_taken(commands, self._taken)
+        self._write(self._judged(fresh, self._last_batch, now))
+        self._taken.raise_all(HighMarks(upto))
 
     def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
         """Return the pending versions of some identities."""
@@ -127,14 +140,14 @@ class MemoryStore:
         live = self._held.rows(k for k in self._held if k.status in LIVE)
         return stats_of(self._held.counts, live, self._last_batch, now)
 
-    def _judged(self, commands: pa.Table, tick: Tick) -> pa.Table:
+    def _judged(self, commands: pa.Table, batch: int, now: int) -> pa.Table:
         named = versions_of(commands)
         late = without_effect(commands, named, self._newest_of(named))
         for (identity, version), stale in zip(named, late, strict=True):
             if not stale:
                 self._newest[identity] = version
         raise_marks(self._taken, commands, SOURCE_OFFSET)
-        return command_lines(commands, late, tick.batch, tick.now)
+        return command_lines(commands, late, batch, now)
 
     def _attempt_of(self, identity: bytes, coordinates: Coordinates) -> int:
         known = self._held.get(identity, coordinates)

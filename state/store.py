@@ -48,8 +48,14 @@ batch's number:
   commit, until a tick says otherwise. An outcome with status pending and due PARKED_ALONE parks one
   version; no change of ``paused`` brings it back, only another outcome does.
 
-When ``commit`` or ``settle`` has returned, what it said is remembered, also through kill -9. A
-store opened again knows everything from its tables alone.
+- ``take`` commits commands outside of the batches, as an import from a topic does: last_batch stays
+  as it is, and nothing is claimed, repeated, parked or brought back. Afterwards every record up to
+  ``upto``, and up to the highest offset among the commands, counts as taken from its partition. So
+  whoever takes a topic in several calls goes upwards in each partition, and may be cut short
+  between any two: what is said again changes nothing.
+
+When ``commit``, ``settle`` or ``take`` has returned, what it said is remembered, also through kill
+-9. A store opened again knows everything from its tables alone.
 """
 
 from collections.abc import Sequence
@@ -58,6 +64,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from state.admission import Marks
 from state.claims import Room
 from state.pausing import Paused
 
@@ -104,6 +111,12 @@ class Store(Protocol):
 
     def settle(self, outcomes: pa.Table, now: int) -> None:
         """Record outcomes outside of a batch, as a job does when it stops cleanly."""
+
+    def take(self, commands: pa.Table, upto: Marks, now: int, lanes: int) -> None:
+        """Commit commands (state.row.COMMANDS) outside of a batch.
+
+        ``upto`` are offsets that count as taken too; ``lanes`` is how many the job will have.
+        """
 
     def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
         """Return what is pending of some identities as of the last commit (state.row.ROW).

@@ -60,6 +60,11 @@ class WindowKeeper:
             )
             self._thread.start()
 
+    def forget(self) -> None:
+        """Let go of the window; the next claim loads it anew."""
+        self.wait()
+        self.window = Window(_NOTHING, _NOTHING)
+
     def wait(self) -> None:
         """Wait for a load that has begun and take its result over."""
         if self._thread is not None:

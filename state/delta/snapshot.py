@@ -100,7 +100,10 @@ class Snapshot:
         """The newest commit that may be folded.
 
         The newest batch stays in the changelog: its claims must be told again as they were made.
+        Before the first batch it is the newest commit, which says how far the input was taken.
         """
+        if self.last_batch < 0:
+            return max(self.mark.seq, self.seq - 1)
         clocks = self.tail.filter(pc.field(BATCH) == self.last_batch)
         first = pc.min(clocks.column(SEQ)).as_py()
         return self.mark.seq if first is None else int(first) - 1

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.admission import not_taken, raise_marks, versions_of, without_effect
+from state.admission import (
+    HighMarks,
+    Marks,
+    not_taken,
+    raise_marks,
+    versions_of,
+    without_effect,
+)
 from state.claims import Room
 from state.columns import reshape
 from state.delta.inspector import claims_made
@@ -40,6 +47,7 @@ from state.repeating import choose
 from state.row import (
     COMMANDS,
     ENTRY,
+    OUTCOMES,
     PARKED,
     ROW,
     SCHEDULED,
@@ -103,9 +111,7 @@ class DeltaStore(TakesTurns):
             return ROW.empty_table()
         back = self._unparked(tick, paused)
         ends, outcomes = self._outcomes().lines(tick.outcomes, tick.batch, tick.now)
-        named = versions_of(commands)
-        late = without_effect(commands, named, mind.recents.known(named))
-        lines = command_lines(commands, late, tick.batch, tick.now)
+        lines = self._judged(commands, tick.batch, tick.now)
         said = pa.concat_tables([ends, back, *outcomes, lines])
         is_due = self._keeper.window.due_by(tick.claim_until)
         if not (said.num_rows or is_due or paused != mind.paused):
@@ -132,6 +138,19 @@ class DeltaStore(TakesTurns):
         said = pa.concat_tables([ends, *others])
         if said.num_rows:
             self._write(said, len(ends), Tick(last, now, nothing, outcomes, 0, _NO_ROOM))
+
+    @in_turn
+    def take(self, commands: pa.Table, upto: Marks, now: int, lanes: int) -> None:
+        """Commit commands outside of a batch; what is pending is then looked for anew."""
+        mind = self._known()
+        last, before = mind.last_batch, mind.taken.as_dict()
+        fresh = not_taken(commands, mind.taken)
+        lines = self._judged(fresh, last, now)
+        raise_marks(mind.taken, fresh, SOURCE_OFFSET)
+        mind.taken.raise_all(HighMarks(upto))
+        if lines.num_rows or mind.taken.as_dict() != before:
+            self._write(lines, 0, Tick(last, now, fresh, OUTCOMES.empty_table(), 0, _NO_ROOM))
+            self._keeper.forget()  # whatever is overdue would fill it: nobody claims it here
 
     @in_turn
     def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
@@ -190,6 +209,12 @@ class DeltaStore(TakesTurns):
         return OutcomeLines(
             self._tables, mind.outstanding, mind.closed, self._keeper.window, mind.recents.known
         )
+
+    def _judged(self, commands: pa.Table, batch: int, now: int) -> pa.Table:
+        """Return the lines of commands that are not taken yet."""
+        named = versions_of(commands)
+        late = without_effect(commands, named, self._known().recents.known(named))
+        return command_lines(commands, late, batch, now)
 
     def _unparked(self, tick: Tick, paused: Paused) -> pa.Table:
         """Return the lines that bring back rows which are parked and not paused any more."""

@@ -4,7 +4,7 @@ import logging
 import threading
 from typing import Protocol
 
-from state.delta.recall import Mind
+from state.delta.recall import Commit, Mind
 from state.delta.writer import Writer
 from state.settings import MINUTE, SECOND, DeltaSettings
 
@@ -69,7 +69,7 @@ class Upkeep:
         self._runner.close()
 
     def _is_time(self, mind: Mind, now: int) -> bool:
-        foldable = [c for c in mind.unfolded if c.batch != mind.last_batch]
+        foldable = [commit for commit in mind.unfolded if _may_fold(commit, mind)]
         if not foldable:
             return False
         lines = sum(commit.lines for commit in foldable)
@@ -99,6 +99,11 @@ class Upkeep:
             target=_refresh_quietly, args=(writer,), name="checkpoint", daemon=True
         )
         self._refresher.start()
+
+
+def _may_fold(commit: Commit, mind: Mind) -> bool:
+    """Tell whether a commit need not stay in the changelog; see Snapshot.foldable."""
+    return commit.seq < mind.seq if mind.last_batch < 0 else commit.batch != mind.last_batch
 
 
 def _refresh_quietly(writer: Writer) -> None:

@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from state.admission import HighMarks, not_taken, raise_marks, versions_of, without_effect
+from state.admission import (
+    HighMarks,
+    Marks,
+    not_taken,
+    raise_marks,
+    versions_of,
+    without_effect,
+)
 from state.claims import Room
 from state.crashpoint import Point, reach
 from state.errors import StateError
@@ -41,7 +48,7 @@ from state.mongo.sending import Send
 from state.mongo.writing import changes
 from state.outcomes import one_per_version, overtaken, without_known_attempts
 from state.pausing import UNPARK_ROWS, Paused
-from state.row import CLAIM, COMMANDS, ROW, SOURCE_OFFSET
+from state.row import CLAIM, COMMANDS, OUTCOMES, ROW, SOURCE_OFFSET
 from state.settings import StateSettings
 from state.store import Tick
 from state.turns import TakesTurns, in_turn
@@ -131,6 +138,15 @@ class MongoStore(TakesTurns):
         self._commit(tick, nothing)
 
     @in_turn
+    def take(self, commands: pa.Table, upto: Marks, now: int, lanes: int) -> None:
+        """Commit commands outside of a batch."""
+        fresh = not_taken(commands, self._known().taken)
+        self._own(lanes)
+        nothing, room = OUTCOMES.empty_table(), Room((0,) * lanes)
+        tick = Tick(self._known().meta.last_batch, now, fresh, nothing, 0, room)
+        self._commit(tick, fresh, upto)
+
+    @in_turn
     def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
         """Return the pending versions of some identities."""
         beside = self._known().beside
@@ -199,9 +215,9 @@ class MongoStore(TakesTurns):
             divide(self._reach, lanes)
             self._set_meta(self._known().meta, self._known().meta.after(lanes=lanes))
 
-    def _commit(self, tick: Tick, commands: pa.Table) -> pa.Table:
+    def _commit(self, tick: Tick, commands: pa.Table, upto: Marks | None = None) -> pa.Table:
         mind = self._known()
-        plan = self._reach.surely(lambda: self._planned(tick, commands))
+        plan = self._reach.surely(lambda: self._planned(tick, commands, upto or {}))
         if plan is None:
             return ROW.empty_table()
         self._mind = None
@@ -219,7 +235,7 @@ class MongoStore(TakesTurns):
         self._mind = _remembered(mind, plan, beside)
         return plan.claims
 
-    def _planned(self, tick: Tick, commands: pa.Table) -> Plan | None:
+    def _planned(self, tick: Tick, commands: pa.Table, upto: Marks) -> Plan | None:
         """Work out what a commit is to change; nothing is written or remembered yet."""
         mind = self._known()
         meta = mind.meta
@@ -234,18 +250,18 @@ class MongoStore(TakesTurns):
         said = _say(scene, commands, tick.outcomes)
         claiming = Claiming(self._db, scene, tick, paused, mind.beside)
         claims = claiming.claim()
-        if not (said or claims.num_rows or claiming.parked or paused != meta.paused):
+        taken = _raised(mind.taken, commands, upto)
+        changes_meta = paused != meta.paused or (upto and taken != meta.taken)
+        if not (said or claims.num_rows or claiming.parked or changes_meta):
             mind.releasing = mind.releasing and not whole
             return None
-        taken = HighMarks(mind.taken.as_dict())
-        raise_marks(taken, commands, SOURCE_OFFSET)
-        oldest = mind.outstanding.oldest
+        oldest, batch = mind.outstanding.oldest, max(tick.batch, 0)
         after = meta.after(
             seq=moment.seq,
             token=str(uuid.uuid4()),
             last_batch=tick.batch,
-            oldest_claim=tick.batch if oldest is None else min(oldest, tick.batch),
-            taken=taken.as_dict(),
+            oldest_claim=batch if oldest is None else min(oldest, batch),
+            taken=taken,
             counts=scene.counts,
             paused=paused,
         )
@@ -286,6 +302,14 @@ def _say(scene: Scene, commands: pa.Table, outcomes: pa.Table) -> bool:
     moment = scene.moment
     scene.say_commands(command_lines(commands, late, moment.batch, moment.now), late)
     return scene.settle()
+
+
+def _raised(taken: HighMarks, commands: pa.Table, upto: Marks) -> Marks:
+    """Return how far the input is taken once commands, and all up to ``upto``, are."""
+    marks = HighMarks(taken.as_dict())
+    raise_marks(marks, commands, SOURCE_OFFSET)
+    marks.raise_all(HighMarks(upto))
+    return marks.as_dict()
 
 
 def _remembered(mind: Mind, plan: Plan, beside: bool) -> Mind:

@@ -12,6 +12,7 @@ from promises_answers import Answers
 from promises_batches import Batches
 from promises_claims import Claims
 from promises_commands import Commands
+from promises_imports import Imports
 from promises_keys import Keys
 from promises_orders import Orders
 from promises_outcomes import Outcomes
@@ -20,7 +21,9 @@ from promises_repeats import Repeats
 from subject import Subject
 
 
-class Conformance(Batches, Commands, Claims, Outcomes, Answers, Repeats, Orders, Keys, Pausing):
+class Conformance(
+    Batches, Commands, Claims, Outcomes, Answers, Repeats, Orders, Keys, Pausing, Imports
+):
     """Subclass it and provide ``subject``."""
 
     @pytest.fixture(params=["undisturbed", "reopened", "folded", "folded and reopened"])

@@ -94,6 +94,13 @@ class Stores(RuleBasedStateMachine):
         for store in self._stores():
             store.settle(said, at(self.now))
 
+    @rule(said=commands)
+    def take(self, said):
+        lines = [self._command(key, *rest) for key, rest in said.items()]
+        table = tick(self.batch, commands=lines).commands
+        for store in self._stores():
+            store.take(table, {}, at(self.now), lanes=1)
+
     @rule()
     def reopen(self):
         self.store.close()
