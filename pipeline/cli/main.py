@@ -4,7 +4,19 @@ import sys
 
 import typer
 
-from pipeline.cli import audit, commands, config, dead, look, orders, plan, send, state, work
+from pipeline.cli import (
+    audit,
+    commands,
+    config,
+    dead,
+    look,
+    migrate,
+    orders,
+    plan,
+    send,
+    state,
+    work,
+)
 from state.errors import DuestreamError
 
 app = typer.Typer(
@@ -32,6 +44,7 @@ app.command()(work.mongo)
 app.add_typer(work.topic, name="topic")
 app.add_typer(dead.app, name="dead")
 app.add_typer(state.app, name="state")
+app.add_typer(migrate.app, name="migrate")
 app.add_typer(config.app, name="config")
 
 
