@@ -26,7 +26,7 @@ _SHORTEST = 1.0
 _LONGEST = 30.0
 
 
-def is_kafka_away(error: StreamingQueryException) -> bool:
+def is_kafka_away(error: Exception) -> bool:
     """Tell whether a query ended because no broker answered."""
     return _AWAY.search(str(error)) is not None
 
@@ -34,12 +34,17 @@ def is_kafka_away(error: StreamingQueryException) -> bool:
 def told(error: StreamingQueryException) -> QueryError:
     """Return the end of a query in a sentence; the trace is logged for those who need it."""
     log.debug("the query ended", exc_info=error)
-    causes = re.findall(r"(?:Caused by: |^)([\w.$]+(?:Exception|Error): [^\n]+)", str(error), re.M)
-    why = causes[-1] if causes else str(error).partition("\n")[0]
     return QueryError(
-        f"the query ended: {why[:500]}; what was committed is in the state. Mend the cause and "
-        "start again; --set log.level=DEBUG shows the whole trace"
+        f"the query ended: {cause_of(error)}; what was committed is in the state. Mend the cause "
+        "and start again; --set log.level=DEBUG shows the whole trace"
     )
+
+
+def cause_of(error: Exception) -> str:
+    """Return the innermost cause that a trace of Java's names."""
+    causes = re.findall(r"(?:Caused by: |^)([\w.$]+(?:Exception|Error): [^\n]+)", str(error), re.M)
+    why: str = causes[-1] if causes else str(error).partition("\n")[0]
+    return why[:500]
 
 
 class Pauses:

@@ -120,12 +120,14 @@ def _instant(as_of: str | None) -> int | None:
 
 @contextmanager
 def _spark(settings: Settings, topic: str) -> Iterator[SparkSession]:
+    from pipeline.migrate.reading import failures_told
     from pipeline.session import spark_session
 
     typer.echo(f"starting Spark, to read {topic} as the job would; that takes a while", err=True)
     spark = spark_session(settings.name, settings.spark.master, settings.spark.options)
     try:
-        yield spark
+        with failures_told(topic):
+            yield spark
     finally:
         spark.stop()
 

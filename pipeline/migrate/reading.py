@@ -1,15 +1,19 @@
 """Reads a topic within bounds, and makes of its records what the job would make of them."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from pipeline.admit import admit
 from pipeline.asked import Asking, with_policies
+from pipeline.away import cause_of, is_kafka_away
 from pipeline.config.blocks import SourceSettings
 from pipeline.config.kafka import spark_source_options
 from pipeline.config.settings import Settings
@@ -23,6 +27,7 @@ from pipeline.migrate.span import Span
 from pipeline.raw import LINE, RAW_HEADERS
 from pipeline.topology import rules
 from pipeline.withdraw import SCHEDULED_ON
+from state.errors import KafkaError
 from state.row import ENTRY, Entry
 
 SENT = "sent"  # ENTRY of a record by which the other scheduler says that a message is out
@@ -62,6 +67,19 @@ def as_lines(records: DataFrame, settings: Settings, source: SourceSettings) -> 
     return _judged(lines, asking, settings.state.largest_row)
 
 
+@contextmanager
+def failures_told(topic: str) -> Iterator[None]:
+    """Turn what Spark says of a topic it cannot read into a sentence."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        if is_kafka_away(error):
+            raise KafkaError("Kafka cannot be reached; run it again when it is back") from error
+        raise KafkaError(
+            f"{topic} cannot be read: {cause_of(error)}; mend the cause and run it again"
+        ) from error
+
+
 def tasks_of(span: Span) -> int:
     """Return in how many tasks a span is read."""
     return max(len(span.ends), -(-span.offsets // RECORDS_A_TASK))
@@ -82,14 +100,14 @@ def _records(spark: SparkSession, settings: Settings, span: Span) -> DataFrame:
 def _with_marks(records: DataFrame, dialect: str) -> DataFrame:
     """Have the dialect read marks as cancels, and have them found again by their one header."""
 
-    @F.udf("boolean")
     def is_mark(key: bytes | None, headers: list[Row] | None) -> bool:
         pairs = [(header["key"], header["value"]) for header in headers or ()]
         return says_sent(dialect, None if key is None else bytes(key), None, pairs)
 
     silent = F.col("value").isNull()
     # Only of those without a value anything is carried to Python.
-    told = is_mark(F.when(silent, F.col("key")), F.when(silent, F.col("headers")))
+    asked = F.udf(is_mark, "boolean", useArrow=False)
+    told = asked(F.when(silent, F.col("key")), F.when(silent, F.col("headers")))
     mark = F.array(F.struct(F.lit(_MARK), F.lit(None).cast("binary"))).cast(_MARK_TYPE)
     headers = F.when(silent & told, mark).otherwise(F.col("headers"))
     return records.withColumn("headers", headers)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Message
+from pydantic import SecretStr
 from pyspark.sql import SparkSession
 
 from pipeline.audit import audit_ledger
@@ -25,7 +26,6 @@ from pipeline.migrate.source import to_look_at, to_take
 from pipeline.topics import prepare_topics
 from state.errors import StateError
 from state.open import open_inspector
-from state.row import Status
 from tests.conftest import Mongo
 from tests.integration.foreign_topics import DIALECTS, Story
 from tests.integration.running import run_once
@@ -113,8 +113,6 @@ def test_every_record_of_a_topic_is_told_of_as_what_it_is(
 def test_an_import_into_delta_is_made_once_and_the_job_then_sends_each_once(
     spark: SparkSession, settings: Settings, read: Read
 ) -> None:
-    assert import_it(spark, settings).accepted is None
-    assert ledger_of(settings) == {"accepted": 0}
     first = import_it(spark, settings, skip_unreadable=True)
     assert (first.accepted, first.report.left_out) == (TAKEN, 3)
     assert import_it(spark, settings, skip_unreadable=True).accepted == 0
@@ -126,7 +124,9 @@ def test_an_import_into_delta_is_made_once_and_the_job_then_sends_each_once(
 def test_an_import_into_mongodb_is_made_once_and_follows_what_came_since(
     spark: SparkSession, broker: LocalKafka, settings: Settings, mongo: Mongo, database: str, read
 ) -> None:
-    there = settings.state.mongo.model_copy(update={"uri": mongo.uri, "database": database})
+    there = settings.state.mongo.model_copy(
+        update={"uri": SecretStr(mongo.uri), "database": database}
+    )
     state = settings.state.model_copy(update={"kind": "mongo", "mongo": there})
     settings = settings.model_copy(update={"state": state})
     assert import_it(spark, settings, skip_unreadable=True).accepted == TAKEN
@@ -201,13 +201,14 @@ def _run(command: list[str], **environ: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize("settings", ["karafka"], indirect=True)
-def test_nothing_is_imported_while_a_job_runs_on_the_state(
+def test_nothing_is_imported_while_a_job_runs_or_something_cannot_be_taken(
     spark: SparkSession, settings: Settings
 ) -> None:
     prepare_topics(settings)
     with _somebody_on(settings), pytest.raises(StateError, match="another job runs on this state"):
         import_it(spark, settings, skip_unreadable=True)
-    assert open_inspector(settings.state).stats(0).ledger.ends[Status.PENDING] == 0
+    assert import_it(spark, settings).accepted is None
+    assert ledger_of(settings) == {"accepted": 0}
 
 
 @contextmanager
