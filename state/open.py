@@ -12,6 +12,7 @@ from state.delta.fold_steps import fold_and_tidy
 from state.delta.inspector import DeltaInspector
 from state.delta.native import NativeWriter, create_tables
 from state.delta.receive import DeltaTarget
+from state.delta.register import register
 from state.delta.runners import ProcessRunner, ThreadRunner
 from state.delta.store import DeltaStore
 from state.delta.tables import Tables, refuse_foreign, tables_of
@@ -35,9 +36,11 @@ def open_store(settings: StateSettings, spark: "SparkSession | None" = None) -> 
     if settings.kind == "mongo":
         return _open_mongo(settings, spark)
     tables = tables_of(settings.delta)
-    if settings.delta.writer == "spark":
-        return _open_spark(tables, settings, spark)
-    return _open_native(tables, settings)
+    open_delta = _open_spark if settings.delta.writer == "spark" else _open_native
+    store = open_delta(tables, settings, spark)
+    if settings.delta.catalog_schema is not None and spark is not None:
+        register(spark, tables, settings.delta.catalog_schema)
+    return store
 
 
 def open_inspector(settings: StateSettings) -> Inspector:
@@ -116,7 +119,9 @@ def _pymongo_told() -> Iterator[None]:
         ) from error
 
 
-def _open_native(tables: Tables, settings: StateSettings) -> Store:
+def _open_native(
+    tables: Tables, settings: StateSettings, _spark: "SparkSession | None" = None
+) -> Store:
     delta = settings.delta
     _make(tables, lambda name: create_tables(tables, name, delta.vacuum_age))
     runner = ProcessRunner(tables, settings.keep_closed, delta.vacuum_age)

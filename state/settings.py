@@ -26,6 +26,11 @@ class DeltaSettings(Block):
     path: str | None = Field(
         None, description="folder or URI that holds the tables changelog, schedules and history"
     )
+    catalog_schema: str | None = Field(
+        None,
+        pattern=r"^[\w-]+(\.[\w-]+)?$",
+        description="schema of Spark's catalog in which the tables can be found by name too",
+    )
     writer: Literal["native", "spark"] = Field(
         "native", description="native: delta-rs, quickest; spark: for catalogs only Spark can write"
     )

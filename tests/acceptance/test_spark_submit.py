@@ -5,7 +5,6 @@ import json
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -27,8 +26,8 @@ from tests.acceptance.standalone import (
     python_without_duestream,
     submit_environment,
 )
+from tests.acceptance.wheel import ROOT, build_wheel
 
-ROOT = Path(__file__).parents[2]
 COUNT = 40
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # five JVMs share few cores
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM  # what a JVM returns then, however cleanly it ended
@@ -92,13 +91,6 @@ def write_settings(folder: Path, servers: str, source: str, out: str) -> Path:
         )
     )
     return file
-
-
-def build_wheel(folder: Path) -> Path:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("duestream-*.whl")
-    return wheel
 
 
 def submit(

@@ -1,0 +1,65 @@
+"""The bundle of conf/databricks: whole, and made of fields that Databricks knows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundle import FOLDER, read_bundle
+
+from pipeline.config.checks import require_runnable
+from pipeline.config.flags import parse_flags
+from pipeline.config.load import load_settings
+
+TARGETS = ("dev", "prod")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_resources_have_no_field_that_databricks_does_not_know(target: str) -> None:
+    models = pytest.importorskip(
+        "databricks.bundles", reason="databricks-bundles is not installed"
+    ).__name__
+    for kind, name in {"jobs": "Job", "schemas": "Schema", "volumes": "Volume"}.items():
+        module = pytest.importorskip(f"{models}.{kind}")
+        for given in read_bundle(target)["resources"][kind].values():
+            assert getattr(module, name).from_dict(given).as_dict() == given
+
+
+def parameters_of(job: dict[str, Any]) -> list[str]:
+    (task,) = job["tasks"]
+    return task["python_wheel_task"]["parameters"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["duestream", "duestream_once"])
+def test_each_job_is_given_settings_it_can_run_with(name: str, target: str) -> None:
+    job = read_bundle(target)["resources"]["jobs"][name]
+    flags = [word.removeprefix("--set=") for word in parameters_of(job) if "--set=" in word]
+    (cluster,) = job["job_clusters"]
+    settings = load_settings(
+        flags=parse_flags(flags), environ=cluster["new_cluster"]["spark_env_vars"]
+    )
+    require_runnable(settings)
+    assert settings.pipeline.checkpoint.startswith("/Volumes/")
+    assert job["max_concurrent_runs"] == 1
+
+
+def test_both_jobs_have_one_state_and_only_one_of_them_runs() -> None:
+    jobs = read_bundle("prod")["resources"]["jobs"]
+    always, now_and_then = jobs["duestream"], jobs["duestream_once"]
+    assert [w for w in parameters_of(now_and_then) if w != "--once"] == parameters_of(always)
+    assert always["continuous"] == {"pause_status": "UNPAUSED"}
+    assert now_and_then["schedule"]["pause_status"] == "PAUSED"
+
+
+def test_both_jobs_run_where_the_driver_is_theirs() -> None:
+    for job in read_bundle("prod")["resources"]["jobs"].values():
+        (cluster,) = job["job_clusters"]
+        assert cluster["new_cluster"]["data_security_mode"] == "SINGLE_USER"
+
+
+def test_the_wheel_is_looked_for_where_it_is_built() -> None:
+    bundle = read_bundle("dev")
+    built = (FOLDER / bundle["artifacts"]["duestream"]["path"]).resolve() / "dist"
+    for job in bundle["resources"]["jobs"].values():
+        ((library,),) = [task["libraries"] for task in job["tasks"]]
+        assert (FOLDER / "resources" / Path(library["whl"]).parent).resolve() == built
