@@ -15,6 +15,7 @@ from state.admission import (
 )
 from state.claims import within
 from state.columns import reshape
+from state.figures import Figures, live_in
 from state.held import Held
 from state.inspect import Filter, Stats
 from state.ledger import stats_of
@@ -114,6 +115,12 @@ class MemoryStore:
         """Return the least due of all pending rows; None when there is none."""
         dues = (k.due for k in self._held if k.status is Status.PENDING and k.due < PARKED)
         return min(dues, default=None)
+
+    def figures(self, now: int) -> Figures:
+        """Tell how the state stands."""
+        overdue = sum(k.status is Status.PENDING and k.due < now for k in self._held)
+        counts = self._held.counts.copy()
+        return Figures(live_in(counts), overdue, counts)
 
     def maintain(self, now: int) -> None:
         """Forget what was closed long enough ago."""

@@ -9,6 +9,7 @@ from deltalake.exceptions import DeltaError
 
 from state.copying import Source, Target
 from state.delta.fold_steps import fold_and_tidy
+from state.delta.folded import Folded
 from state.delta.inspector import DeltaInspector
 from state.delta.native import NativeWriter, create_tables
 from state.delta.receive import DeltaTarget
@@ -137,7 +138,7 @@ def _open_spark(tables: Tables, settings: StateSettings, spark: "SparkSession | 
 
     delta, writer = settings.delta, by_spark.SparkFoldWriter(spark, tables)
 
-    def work(now: int, tidy: bool) -> int:
+    def work(now: int, tidy: bool) -> Folded:
         age = delta.vacuum_age if tidy else None
         return fold_and_tidy(tables, writer, now, settings.keep_closed, age)
 

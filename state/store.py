@@ -66,6 +66,7 @@ import pyarrow as pa
 
 from state.admission import Marks
 from state.claims import Room
+from state.figures import Figures
 from state.pausing import Paused
 
 MISS_AFTER = 30_000_000
@@ -131,6 +132,9 @@ class Store(Protocol):
 
         Parked rows do not count.
         """
+
+    def figures(self, now: int) -> Figures:
+        """Tell how the state stands as of the last commit, without going to great lengths."""
 
     def maintain(self, now: int) -> None:
         """Do what keeps the store quick and small, if it is time to; must not block a tick."""

@@ -47,13 +47,13 @@ from state.select import by_due
 _SOURCE = pa.schema([*SCHEDULES.schema, pa.field(GONE, pa.bool_())])
 
 
-def fold(tables: Tables, writer: FoldWriter, now: int) -> int:
-    """Fold what may be folded; return the newest commit that is folded then."""
+def fold(tables: Tables, writer: FoldWriter, now: int) -> Mark:
+    """Fold what may be folded; return the mark that stands then."""
     snapshot = look(tables)
     target = snapshot.foldable
     if target <= snapshot.mark.seq:
         writer.delete(CHANGELOG, f"{SEQ} <= {snapshot.mark.seq}")
-        return snapshot.mark.seq
+        return snapshot.mark
     changed = overlay(snapshot.until(target))
     _forget_outdated(writer, snapshot.mark)
     _add_closed(writer, changed, target)
@@ -62,7 +62,7 @@ def fold(tables: Tables, writer: FoldWriter, now: int) -> int:
     writer.merge(_source(changed, mark, now), _touched_buckets(changed), target)
     reach(Point.AFTER_FOLD_MERGE)
     writer.delete(CHANGELOG, f"{SEQ} <= {target}")
-    return target
+    return mark
 
 
 def purge(writer: FoldWriter, now: int, keep_closed: int) -> None:

@@ -11,6 +11,7 @@ import threading
 from typing import Any
 
 from state.delta.fold_steps import fold_and_tidy
+from state.delta.folded import Folded
 from state.delta.native import NativeFoldWriter
 from state.delta.tables import Tables
 
@@ -23,7 +24,7 @@ def main() -> None:
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        result: dict[str, Any] = {"folded": _fold(order)}
+        result: dict[str, Any] = {"folded": _fold(order).to_json()}
     except Exception as error:
         result = {"error": f"{type(error).__name__}: {error}"}
     sys.stdout.write(json.dumps(result) + "\n")
@@ -31,7 +32,7 @@ def main() -> None:
     os._exit(0)
 
 
-def _fold(order: dict[str, Any]) -> int:
+def _fold(order: dict[str, Any]) -> Folded:
     tables = Tables(order["path"], order["options"])
     return fold_and_tidy(
         tables,

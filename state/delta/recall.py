@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from state.admission import HighMarks
 from state.columns import reshape
+from state.delta.mark import Mark
 from state.delta.outstanding import Closed, Outstanding
 from state.delta.overlay import Overlay, overlay, without_versions
 from state.delta.recents import Recents, recents_of
@@ -16,8 +17,10 @@ from state.delta.snapshot import Snapshot, is_live_row, look
 from state.delta.tables import Tables, read
 from state.delta.tail import Tail
 from state.fields import text_is
-from state.lines import SEQ
+from state.figures import live_in
+from state.lines import SEQ, made_live
 from state.pausing import Paused
+from state.resolve import Counts
 from state.row import BATCH, CHANGED_AT, CLAIM, ENTRY, ROW, STATUS, Entry, Status
 from state.select import by_due
 
@@ -29,6 +32,7 @@ class Commit(NamedTuple):
     batch: int
     lines: int
     at: int
+    change: int = 0  # by how many more rows are live after it, as far as it tells
 
 
 @dataclass(slots=True)
@@ -48,20 +52,31 @@ class Mind:
     paused: Paused = field(default_factory=Paused)
     releasing: bool = False  # rows may be parked that are not paused any more
     tail: Tail | None = None  # once somebody asks for keys
+    counts: Counts = field(default_factory=Counts)  # as of the start, then of the last fold
+    live: int = 0  # at most a little too many: what was displaced unseen is known after a fold
 
-    def folded(self, upto: int) -> None:
-        """Take note that the commits up to ``upto`` are folded."""
+    def committed(self, commit: Commit) -> None:
+        """Take note of a commit."""
+        self.unfolded.append(commit)
+        self.live += commit.change
+
+    def folded(self, mark: Mark) -> None:
+        """Take note of what is folded."""
+        upto = mark.seq
         self.recents.folded(upto, self.seq)
         self.closed.folded()
         if self.tail is not None:
             self.tail.folded(upto, self.seq)
         while self.unfolded and self.unfolded[0].seq <= upto:
             self.unfolded.popleft()
+        self.counts = mark.counts
+        self.live = live_in(mark.counts) + sum(commit.change for commit in self.unfolded)
 
 
 def recall(tables: Tables) -> Mind:
     """Gather everything anew, as a job does when it starts."""
     snapshot = look(tables)
+    changed = overlay(snapshot)
     return Mind(
         seq=snapshot.seq,
         line=snapshot.last_line,
@@ -69,11 +84,13 @@ def recall(tables: Tables) -> Mind:
         last_change=snapshot.last_change,
         taken=HighMarks(snapshot.taken),
         recents=recents_of(tables, snapshot),
-        outstanding=Outstanding(_claimed(snapshot, overlay(snapshot))),
+        outstanding=Outstanding(_claimed(snapshot, changed)),
         made=made_last(snapshot),
-        unfolded=_unfolded(snapshot.tail),
+        unfolded=_unfolded(snapshot.tail, snapshot.last_batch),
         paused=snapshot.paused,
         releasing=snapshot.may_be_parked,
+        counts=changed.counts,
+        live=live_in(changed.counts),
     )
 
 
@@ -91,9 +108,16 @@ def made_last(snapshot: Snapshot) -> pa.Table:
     return by_due(reshape(read(snapshot.changelog, ROW.names, claimed), ROW))
 
 
-def _unfolded(tail: pa.Table) -> deque[Commit]:
+def _unfolded(tail: pa.Table, last_batch: int) -> deque[Commit]:
     # The newest of each: the first commit of a copied state repeats lines of earlier batches.
     figures = [(BATCH, "max"), ([], "count_all"), (CHANGED_AT, "max")]
     found = tail.group_by(SEQ).aggregate(figures)
     rows = found.sort_by(SEQ).select([SEQ, f"{BATCH}_max", "count_all", f"{CHANGED_AT}_max"])
-    return deque(Commit(*row.values()) for row in rows.to_pylist())
+    commits = (Commit(*row.values()) for row in rows.to_pylist())
+    # Only what the next fold leaves is ever counted again.
+    return deque(
+        commit._replace(change=made_live(tail.filter(pc.field(SEQ) == commit.seq)))
+        if commit.batch == last_batch
+        else commit
+        for commit in commits
+    )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from state.delta.fold_steps import fold_and_tidy
+from state.delta.folded import Folded
 from state.delta.native import NativeFoldWriter
 from state.delta.tables import Tables
 from state.delta.upkeep import FoldFailed
@@ -52,8 +53,8 @@ class ProcessRunner:
             self._process.stdin.write(json.dumps(order) + "\n")
             self._process.stdin.flush()
 
-    def poll(self) -> int | None:
-        """Return the newest folded commit once a fold has ended; FoldFailed when it failed."""
+    def poll(self) -> Folded | None:
+        """Return what a fold did once it has ended; FoldFailed when it failed."""
         process = self._process
         if process is None or process.poll() is None:
             return None
@@ -65,9 +66,9 @@ class ProcessRunner:
         result = json.loads(said)
         if "error" in result:
             raise FoldFailed(result["error"])
-        return int(result["folded"])
+        return Folded.from_json(result["folded"])
 
-    def run(self, now: int, tidy: bool) -> int:
+    def run(self, now: int, tidy: bool) -> Folded:
         """Fold here and wait for it."""
         age = self._vacuum_age if tidy else None
         writer = NativeFoldWriter(self._tables)
@@ -85,10 +86,10 @@ class ProcessRunner:
 class ThreadRunner:
     """Runs a fold in a thread, for writers that live in this process."""
 
-    def __init__(self, work: Callable[[int, bool], int]) -> None:
+    def __init__(self, work: Callable[[int, bool], Folded]) -> None:
         self._work = work
         self._thread: threading.Thread | None = None
-        self._result: int | Exception | None = None
+        self._result: Folded | Exception | None = None
 
     def start(self, now: int, tidy: bool) -> None:
         """Begin a fold and return at once."""
@@ -98,8 +99,8 @@ class ThreadRunner:
         )
         self._thread.start()
 
-    def poll(self) -> int | None:
-        """Return the newest folded commit once a fold has ended; FoldFailed when it failed."""
+    def poll(self) -> Folded | None:
+        """Return what a fold did once it has ended; FoldFailed when it failed."""
         if self._thread is None or self._thread.is_alive():
             return None
         self._thread = None
@@ -107,7 +108,7 @@ class ThreadRunner:
             raise FoldFailed(f"{type(self._result).__name__}: {self._result}")
         return self._result
 
-    def run(self, now: int, tidy: bool) -> int:
+    def run(self, now: int, tidy: bool) -> Folded:
         """Fold here and wait for it."""
         return self._work(now, tidy)
 

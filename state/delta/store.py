@@ -32,6 +32,7 @@ from state.delta.tail import tail_of
 from state.delta.upkeep import Upkeep
 from state.delta.window import added_rows
 from state.delta.writer import Writer
+from state.figures import Figures
 from state.lines import (
     LINE,
     LINES,
@@ -39,6 +40,7 @@ from state.lines import (
     claim_lines,
     clock_line,
     command_lines,
+    made_live,
     moved_lines,
     repeat_lines,
 )
@@ -169,6 +171,18 @@ class DeltaStore(TakesTurns):
         return window.beyond if least is None else least
 
     @in_turn
+    def figures(self, now: int) -> Figures:
+        """Tell how the state stands, from memory."""
+        mind = self._known()
+        return Figures(
+            pending=max(mind.live, 0),
+            overdue=self._keeper.window.due_by(now - 1),
+            counts=mind.counts,
+            fold=self._upkeep.last_fold,
+            unfolded=sum(commit.lines for commit in mind.unfolded),
+        )
+
+    @in_turn
     def maintain(self, now: int) -> None:
         """Load the next window, fold, refresh: each in the background, when it is time to."""
         mind = self._known()
@@ -239,7 +253,7 @@ class DeltaStore(TakesTurns):
         mind, window, batch, now = self._known(), self._keeper.window, tick.batch, tick.now
         self._mind = None
         said = _numbered(said, mind.seq + 1, mind.line + 1)
-        window.apply(said.slice(ends), added_rows(said.slice(ends), window.end))
+        displaced = window.apply(said.slice(ends), added_rows(said.slice(ends), window.end))
         rows, slots = window.due(tick.claim_until, tick.room)
         back, rows, held = mind.paused.parted(rows)
         parked = moved_lines(back, PARKED, batch, now)
@@ -256,12 +270,13 @@ class DeltaStore(TakesTurns):
         window.apply(upcoming, added_rows(upcoming, window.end))
         self._writer.append(lines, mind.seq + 1)
         self._mind = mind
-        return self._remember(lines, reshape(claims, ROW), batch, now)
-
-    def _remember(self, lines: pa.Table, claims: pa.Table, batch: int, now: int) -> pa.Table:
-        mind = self._known()
         mind.seq, mind.line = mind.seq + 1, mind.line + lines.num_rows
-        mind.unfolded.append(Commit(mind.seq, batch, lines.num_rows, now))
+        change = made_live(lines) - displaced
+        mind.committed(Commit(mind.seq, batch, lines.num_rows, now, change))
+        return self._remember(lines, reshape(claims, ROW), batch)
+
+    def _remember(self, lines: pa.Table, claims: pa.Table, batch: int) -> pa.Table:
+        mind = self._known()
         mind.recents.add(versions_of(newest_commands(lines)))
         outcomes = pc.equal(lines.column(ENTRY), Entry.OUTCOME.value)
         self._outcomes().settled(lines.filter(outcomes))

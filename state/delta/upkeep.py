@@ -4,8 +4,10 @@ import logging
 import threading
 from typing import Protocol
 
+from state.delta.folded import Folded
 from state.delta.recall import Commit, Mind
 from state.delta.writer import Writer
+from state.figures import Fold
 from state.settings import MINUTE, SECOND, DeltaSettings
 
 _REFRESH_EVERY = 50  # commits; an append gets slower with each one since the last checkpoint
@@ -26,10 +28,10 @@ class FoldRunner(Protocol):
     def start(self, now: int, tidy: bool) -> None:
         """Begin a fold and return at once."""
 
-    def poll(self) -> int | None:
-        """Return the newest folded commit once a fold has ended; FoldFailed when it failed."""
+    def poll(self) -> Folded | None:
+        """Return what a fold did once it has ended; FoldFailed when it failed."""
 
-    def run(self, now: int, tidy: bool) -> int:
+    def run(self, now: int, tidy: bool) -> Folded:
         """Fold and wait for it."""
 
     def close(self) -> None:
@@ -44,6 +46,7 @@ class Upkeep:
         self._runner = runner
         self._folding = False
         self._folds = 0
+        self.last_fold: Fold | None = None
         self._failures = 0
         self._not_before = 0
         self._refreshed_at = 0
@@ -60,7 +63,7 @@ class Upkeep:
 
     def fold_now(self, mind: Mind, now: int) -> None:
         """Fold and wait for it."""
-        mind.folded(self._runner.run(now, tidy=False))
+        self._folded(self._runner.run(now, tidy=False), mind, now)
 
     def close(self) -> None:
         """Wait for what is short, end what is not."""
@@ -79,7 +82,7 @@ class Upkeep:
         if not self._folding:
             return
         try:
-            upto = self._runner.poll()
+            folded = self._runner.poll()
         except FoldFailed as failure:
             self._folding = False
             self._failures += 1
@@ -87,9 +90,14 @@ class Upkeep:
             self._not_before = now + wait
             log.warning("a fold failed and is tried again in %d s: %s", wait // SECOND, failure)
             return
-        if upto is not None:
-            self._folding, self._failures, self._folds = False, 0, self._folds + 1
-            mind.folded(upto)
+        if folded is not None:
+            self._folding, self._failures = False, 0
+            self._folded(folded, mind, now)
+
+    def _folded(self, folded: Folded, mind: Mind, now: int) -> None:
+        self._folds += 1
+        self.last_fold = Fold(self._folds, now, folded.seconds)
+        mind.folded(folded.mark)
 
     def _refresh(self, writer: Writer, seq: int) -> None:
         if self._refresher is not None and self._refresher.is_alive():

@@ -92,18 +92,23 @@ class Window:
         for slot, identity in enumerate(rows.column(IDENTITY).to_pylist(), first):
             self._revive(identity, slot)
 
-    def apply(self, lines: pa.Table, rows: pa.Table) -> None:
-        """Follow lines of the changelog in order; ``rows`` are the full rows they make pending."""
+    def apply(self, lines: pa.Table, rows: pa.Table) -> int:
+        """Follow lines of the changelog in order; ``rows`` are the full rows they make pending.
+
+        Return how many rows newer commands have displaced.
+        """
+        displaced = 0
         first = self._extend(rows)
         slots = {line: slot for slot, line in enumerate(rows.column(LINE).to_pylist(), first)}
         for entry, identity, *place, status, superseded, line in _steps(lines):
             if entry in (Entry.CLAIM, Entry.OUTCOME):
                 self._kill(identity, (place[0], place[1], place[2]))
             if superseded is not None and status != Status.REPLACED and entry in _REPLACING:
-                self._kill_all(identity)
+                displaced += self._kill_all(identity)
             if line in slots:
                 self._revive(identity, slots[line])
         self._watch_beyond(lines)
+        return displaced
 
     def due(self, until: int, room: Room) -> tuple[pa.Table, Ints]:
         """Return, in order, the rows due by ``until`` that there is room for, and their slots."""
@@ -160,9 +165,10 @@ class Window:
         if slot is not None:
             self._alive[slot] = False
 
-    def _kill_all(self, identity: bytes) -> None:
-        for slot in self._slots.pop(identity, ()):
-            self._alive[slot] = False
+    def _kill_all(self, identity: bytes) -> int:
+        alive = [slot for slot in self._slots.pop(identity, ()) if self._alive[slot]]
+        self._alive[alive] = False
+        return len(alive)
 
     def _due_slots(self, until: int) -> Ints:
         near = self._alive[: self._size] & (self._due[: self._size] <= until)

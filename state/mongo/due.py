@@ -17,6 +17,7 @@ from state.select import ORDER
 _SORT = [(name, ASCENDING) for name in ORDER]
 _FETCH = 5_000
 _LONG_AGO = 0
+_MOST_COUNTED = 100_000
 
 
 def due_rows(
@@ -49,6 +50,18 @@ def least_due(db: Db, places: Sequence[str], lanes: int) -> int | None:
             if found is not None:
                 dues.append(int(found[DUE]))
     return min(dues, default=None)
+
+
+def count_due(db: Db, places: Sequence[str], lanes: int, before: int) -> int:
+    """Count the pending rows due before an instant, up to a number."""
+    where = {
+        STATUS: Status.PENDING.value,
+        LANE: {"$in": list(range(lanes))},
+        DUE: {"$lt": before},
+    }
+    return sum(
+        db[name].count_documents(where, hint=DUE_INDEX, limit=_MOST_COUNTED) for name in places
+    )
 
 
 def parked_rows(

@@ -23,12 +23,13 @@ from state.admission import (
 from state.claims import Room
 from state.crashpoint import Point, reach
 from state.errors import StateError
+from state.figures import Figures, live_in
 from state.lines import command_lines
 from state.mongo.changes import Moment
 from state.mongo.claiming import Claimed, Claiming
 from state.mongo.dividing import divide
 from state.mongo.documents import collection_of
-from state.mongo.due import any_pending, least_due, parked_rows
+from state.mongo.due import any_pending, count_due, least_due, parked_rows
 from state.mongo.gather import (
     Mind,
     claimed_rows,
@@ -158,11 +159,22 @@ class MongoStore(TakesTurns):
         """Return an instant at or before the least due of all pending rows; None when none."""
         mind = self._known()
         if not mind.sure:
-            lanes = mind.meta.lanes
-            places = (SCHEDULES, VERSIONS) if mind.beside else (SCHEDULES,)
+            lanes, places = mind.meta.lanes, self._places(mind)
             mind.least = self._reach.surely(lambda: least_due(self._db, places, lanes))
             mind.sure = True
         return mind.least
+
+    @in_turn
+    def figures(self, now: int) -> Figures:
+        """Tell how the state stands; only what is overdue has to be asked for."""
+        mind = self._known()
+        counts, places = mind.meta.counts, self._places(mind)
+        overdue = (
+            self._reach.surely(lambda: count_due(self._db, places, mind.meta.lanes, now))
+            if self._is_due(now - 1)
+            else 0
+        )
+        return Figures(live_in(counts), overdue, counts)
 
     @in_turn
     def maintain(self, now: int) -> None:
@@ -200,6 +212,11 @@ class MongoStore(TakesTurns):
         if batch == mind.meta.last_batch and mind.made is not None:
             return mind.made
         return self._reach.surely(lambda: claims_made(self._db, batch))
+
+    @staticmethod
+    def _places(mind: Mind) -> tuple[str, ...]:
+        """Return the collections that may have pending rows."""
+        return (SCHEDULES, VERSIONS) if mind.beside else (SCHEDULES,)
 
     def _is_due(self, until: int) -> bool:
         least = self.next_due()
@@ -273,8 +290,7 @@ class MongoStore(TakesTurns):
     def _unparked(self, paused: Paused) -> list[Document]:
         """Find rows that are parked and not paused any more."""
         mind = self._known()
-        places = (SCHEDULES, VERSIONS) if mind.beside else (SCHEDULES,)
-        return parked_rows(self._db, places, mind.meta.lanes, paused, UNPARK_ROWS)
+        return parked_rows(self._db, self._places(mind), mind.meta.lanes, paused, UNPARK_ROWS)
 
     def _set_meta(self, before: Meta, after: Meta) -> None:
         """Change the one document that counts, if nobody else has since it was read."""

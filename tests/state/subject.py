@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 from build import at, names, settled, tick
 
+from state.figures import Figures
 from state.inspect import Filter, Inspector, Stats
 from state.row import Kind, Status
 from state.store import Store
@@ -38,6 +39,9 @@ class Subject:
 
     def stats(self, now: float = 0) -> Stats:
         return self.inspector.stats(at(now))
+
+    def figures(self, now: float = 0) -> Figures:
+        return self.store.figures(at(now))
 
     def ends(self) -> dict[str, int]:
         return {s.value: n for s, n in self.stats().ledger.ends.items() if n}
