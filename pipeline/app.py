@@ -12,6 +12,8 @@ from pipeline.config.settings import Settings
 from pipeline.garbage import Sweeper
 from pipeline.job import Job
 from pipeline.measure import Measure
+from pipeline.observe.observer import Observer
+from pipeline.observe.open import observing
 from pipeline.session import open_session
 from pipeline.submitted import JavaWaits
 from pipeline.topics import prepare_topics
@@ -22,15 +24,20 @@ log = logging.getLogger(__name__)
 def run(settings: Settings, *, once: bool = False, measure: Path | None = None) -> None:
     """Run until SIGTERM or Ctrl-C, or once over what is there."""
     require_runnable(settings)
-    prepare_topics(settings)
     stopped = threading.Event()
-    with closing(JavaWaits(stopped)) as java:
-        _run(settings, once, measure, stopped, java)
+    with closing(JavaWaits(stopped)) as java, observing(settings) as observer:
+        prepare_topics(settings)
+        _run(settings, once, measure, stopped, java, observer)
         log.info("stopped; everything is in the state")
 
 
 def _run(
-    settings: Settings, once: bool, measure: Path | None, stopped: threading.Event, java: JavaWaits
+    settings: Settings,
+    once: bool,
+    measure: Path | None,
+    stopped: threading.Event,
+    java: JavaWaits,
+    observer: Observer,
 ) -> None:
     with (
         open_session(settings.name, settings.spark.master, settings.spark.options) as spark,
@@ -39,7 +46,7 @@ def _run(
     ):
         _stop_when_told(stopped)  # after Spark, which has a handler of its own for Ctrl-C
         java.listen(spark)
-        with Job(spark, settings, measured, once) as job:
+        with Job(spark, settings, measured, once, observer) as job:
 
             def watch() -> bool:
                 sweeper.sweep(job.is_quiet)

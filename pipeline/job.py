@@ -20,8 +20,10 @@ from pipeline.config.kafka import librdkafka_options
 from pipeline.config.settings import Settings
 from pipeline.dialects.choose import names_in
 from pipeline.horizon import Horizon
+from pipeline.lag import Lag
 from pipeline.lookout import Lookout, Names
 from pipeline.measure import Measure
+from pipeline.observe.observer import SILENT, Observer
 from pipeline.outbox.report import ended
 from pipeline.outbox.start import start_outbox
 from pipeline.presence import Presence
@@ -41,11 +43,18 @@ class Job:
     """The streaming query with its store and outbox; use it as a context."""
 
     def __init__(
-        self, spark: SparkSession, settings: Settings, measure: Measure, once: bool
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        measure: Measure,
+        once: bool,
+        observer: Observer = SILENT,
     ) -> None:
         self._spark = spark
         self._settings = settings
         self._once = once
+        self._observer = observer
+        self._lag = Lag(observer)
         self._told = False
         self._closing = ExitStack()
         try:
@@ -80,6 +89,7 @@ class Job:
             except StreamingQueryException as error:
                 if not is_kafka_away(error):
                     raise told(error) from error
+                self._observer.waits("Kafka cannot be reached")
                 pauses.after(error, self._ticker.count, stopped)
             else:
                 break
@@ -89,6 +99,7 @@ class Job:
 
     def _watch(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
         while not stopped() and not self._ended(query, timeout=1):
+            self._lag.look(query)
             if not self._told and self._ticker.count:  # the first batch compiles: it takes long
                 log.info("running; schedules are taken from %s", self._inputs())
                 self._told = True
@@ -136,7 +147,7 @@ class Job:
         presence = Presence(clients, self._store.state_id, settings.internal_topic)
         later.callback(presence.close)
         presence.announce()
-        self._outbox, out = start_outbox(settings, self._store, now_micros())
+        self._outbox, out = start_outbox(settings, self._store, now_micros(), self._observer)
         later.callback(self._outbox.stop)
         if settings.publish.watch_input and not self._once:
             later.callback(Lookout(clients, _watched(settings), self._outbox.saw).close)
@@ -147,6 +158,7 @@ class Job:
             self._backlog(),
             measure,
             settings.schedules.miss_after,
+            self._observer,
         )
         self._ticker.close_when_new(out, now_micros())
 

@@ -32,12 +32,22 @@ class Measure:
 
     def lap(self, name: str) -> None:
         """Note that a part of the tick is done."""
-        spent = time.monotonic() - self._begun - sum(self._laps.values())
-        self._laps[name] = round(spent, 4)
+        spent = self.seconds - sum(self._laps.values())
+        self._laps[name] = round(spent, 6)
+
+    @property
+    def seconds(self) -> float:
+        """How long the tick has taken so far."""
+        return time.monotonic() - self._begun
+
+    @property
+    def laps(self) -> dict[str, float]:
+        """How long its parts took, in seconds."""
+        return self._laps
 
     def ended(self, batch: int, said: Said, claims: int, waiting: int) -> None:
         """Note that its claims are handed over."""
-        seconds = time.monotonic() - self._begun
+        seconds = self.seconds
         self._ticks += 1
         self._commands += said.count
         self._claims += claims

@@ -3,6 +3,7 @@
 import logging
 import math
 import threading
+import time
 
 import pyarrow as pa
 
@@ -11,6 +12,7 @@ from pipeline.clock import instant_text, now_micros
 from pipeline.deliberate import Decided, deliberate
 from pipeline.horizon import Horizon
 from pipeline.measure import Measure
+from pipeline.observe.observer import SILENT, Observer, Ticked
 from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.report import closed_unseen, ended
@@ -18,10 +20,13 @@ from pipeline.said import Read, Said, identities, said_in
 from state.admission import versions_of
 from state.crashpoint import Point, reach
 from state.errors import StateError
+from state.figures import Figures
 from state.row import ATTEMPT, Entry, Status
 from state.store import Store, Tick
 
 log = logging.getLogger(__name__)
+
+_ASK_EVERY = 2.0  # seconds from one look at the state's figures to the next
 
 
 class Ticker:
@@ -35,6 +40,7 @@ class Ticker:
         backlog: Backlog,
         measure: Measure,
         miss_after: int = 30_000_000,
+        observer: Observer = SILENT,
     ) -> None:
         self._store = store
         self._outbox = outbox
@@ -42,6 +48,9 @@ class Ticker:
         self._backlog = backlog
         self._measure = measure
         self._miss_after = miss_after
+        self._observer = observer
+        self._asked_at = -math.inf
+        self._ahead = 0
         self._unseen: list[Item] = []
         self._unseen_since = 0
         self._lock = threading.Lock()
@@ -96,17 +105,21 @@ class Ticker:
         if self._store.last_batch == number:  # else nothing was written: no marker may name it
             self._outbox.hand_over(number, claims)
         self._outbox.caught_up(said.taken())
+        self._measure.lap("hand_over")
         reach(Point.AFTER_HAND_OVER)
         self.claimed += claims.num_rows
         self._horizon.handed_over(said.now, now_micros())
         self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
         self._store.maintain(said.now)
+        self._measure.lap("maintain")
+        self._tell_observer()
         reach(Point.AFTER_TICK)
 
     def _commit(self, said: Said, number: int) -> pa.Table:
         decided = self._deliberate(said)
         commands = pa.concat_tables([said.commands, decided.command_table()])
         retracted = [*decided.outcome_tables(), *self._retract(commands, decided.spared)]
+        self._measure.lap("decide")
         reach(Point.BEFORE_COMMIT)
         outcomes = pa.concat_tables(
             [self._outbox.reported(), *retracted, self._seen_out(said), said.notes]
@@ -124,6 +137,7 @@ class Ticker:
                 paused=decided.paused,
             )
         )
+        self._observer.taken(commands)
         self._backlog.claimed(claims, room, self._store.next_due())
         return claims
 
@@ -134,7 +148,30 @@ class Ticker:
         lies ahead, so what falls due before it is claimed only when it is due.
         """
         until, now = self._horizon.until(batch_time), now_micros()
-        return min(until, now) if now < self._outbox.watermark else until
+        until = min(until, now) if now < self._outbox.watermark else until
+        self._ahead = until - batch_time
+        return until
+
+    def _tell_observer(self) -> None:
+        if not self._observer.listens:
+            return
+        measure, next_due = self._measure, self._store.next_due()
+        figures = self._figures()
+        self._observer.ticked(
+            Ticked(now_micros(), measure.seconds, measure.laps, next_due, self._ahead, figures)
+        )
+
+    def _figures(self) -> Figures | None:
+        """Look at the state's figures now and then; without them a batch is as good."""
+        if time.monotonic() - self._asked_at < _ASK_EVERY:
+            return None
+        self._asked_at = time.monotonic()
+        try:
+            return self._store.figures(now_micros())
+        except Exception:
+            log.warning("the state's figures are missing", exc_info=True)
+            self._asked_at = math.inf  # once is enough
+            return None
 
     def _deliberate(self, said: Said) -> Decided:
         if said.special.num_rows == 0:

@@ -9,6 +9,7 @@ from pipeline.cli import (
     commands,
     config,
     dead,
+    health,
     look,
     migrate,
     orders,
@@ -38,6 +39,7 @@ app.command()(look.stats)
 app.command()(commands.commands)
 app.command()(audit.audit)
 app.command()(work.run)
+app.command()(health.health)
 app.command()(work.demo)
 app.command()(work.kafka)
 app.command()(work.mongo)

@@ -24,10 +24,11 @@ def run(
 ) -> None:
     """Run the job, until Ctrl-C or SIGTERM."""
     from pipeline.config.checks import require_runnable
+    from pipeline.observe.logs import set_up_logs
 
     settings = settings_of(config, assign)
     require_runnable(settings)  # before Spark, which takes a while to start
-    _log(settings.log.level)
+    set_up_logs(settings.log.level, settings.log.format)
     with extras_told():
         from pipeline.app import run as run_job
     run_job(settings, once=once, measure=measure)
@@ -86,11 +87,3 @@ def create(
 
     for name, created in create_topics(settings_of(config, assign).kafka, names, partitions):
         typer.echo(f"created {name}" if created else f"{name} is there already")
-
-
-def _log(level: str) -> None:
-    import logging
-
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
-    # It writes a trace of its own for every error of the JVM; the job raises those that matter.
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)

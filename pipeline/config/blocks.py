@@ -211,11 +211,3 @@ class SparkSettings(Block):
 
     master: str | None = Field(None, description="null: what spark-submit says, else local[*]")
     options: Options = Field(default_factory=dict, description="passed to the session's builder")
-
-
-class LogSettings(Block):
-    """What the job tells while it runs."""
-
-    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", description="the least important line that is logged"
-    )

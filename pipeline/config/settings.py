@@ -9,7 +9,6 @@ from pipeline.config.blocks import (
     DeadLetterSettings,
     InternalSettings,
     LimitSettings,
-    LogSettings,
     OutputSettings,
     PipelineSettings,
     PublishSettings,
@@ -21,6 +20,12 @@ from pipeline.config.blocks import (
 )
 from pipeline.config.kafka_block import KafkaSettings
 from pipeline.config.layers import lower_sources
+from pipeline.config.observe_blocks import (
+    HealthSettings,
+    LogSettings,
+    MetricsSettings,
+    TracesSettings,
+)
 from pipeline.config.topics import checked_topic
 from state.settings import Block, StateSettings
 
@@ -62,6 +67,9 @@ class Settings(Block, BaseSettings):
     limits: LimitSettings = LimitSettings()
     state: StateSettings = StateSettings()
     spark: SparkSettings = SparkSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    health: HealthSettings = HealthSettings()
+    traces: TracesSettings = TracesSettings()
     log: LogSettings = LogSettings()
 
     @property

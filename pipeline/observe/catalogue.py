@@ -106,23 +106,20 @@ DEAD = _counter(
 )
 EXPIRED = _counter("duestream.messages.expired", "messages not sent because they had expired")
 CANCELLED = _counter(
-    "duestream.messages.cancelled",
-    "messages cancelled since the state began; with Delta as of the last fold",
+    "duestream.messages.cancelled", "messages cancelled; with Delta known at the next fold"
 )
 REPLACED = _counter(
     "duestream.messages.replaced",
-    "messages replaced by a newer record of their key since the state began; with Delta as of the "
-    "last fold",
+    "messages replaced by a newer record of their key; with Delta known at the next fold",
 )
 MISSED = _counter(
     "duestream.occurrences.missed",
-    "occurrences of repeats that were passed over since the state began; with Delta as of the "
-    "last fold",
+    "occurrences of repeats that were passed over; with Delta known at the next fold",
     unit="{occurrence}",
 )
 LATE_CANCELS = _counter(
     "duestream.cancels.late",
-    "cancels that found nothing pending since the state began; with Delta as of the last fold",
+    "cancels that found nothing pending; with Delta known at the next fold",
     unit="{record}",
 )
 

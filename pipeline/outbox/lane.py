@@ -4,7 +4,7 @@ No input or output here: the lane is the publish protocol's memory, and every de
 function of what it was told and the time it was given.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -58,6 +58,21 @@ class Lane:
     def waiting(self) -> int:
         """How many messages wait."""
         return len(self._waiting) + sum(map(len, self._besides.values()))
+
+    @property
+    def held(self) -> int:
+        """How many of these are due, and held."""
+        return sum(item.waiting for item in self._held)
+
+    def overdue(self, now: int) -> int:
+        """Count what was due before ``now``; a few of them may be taken back already."""
+        return bisect_left(self._items, now, key=_DUE) + self.held
+
+    def least_due(self) -> int | None:
+        """Return the instant of the oldest message that waits, held or not."""
+        dues = [item.due for item in self._held if item.waiting]
+        first = next((item.due for item in self._items if item.waiting), None)
+        return min(dues if first is None else [*dues, first], default=None)
 
     def add(self, items: list[Item], batch: int) -> None:
         """Take over the claims of ``batch``; from now on a marker speaks for them too."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 import pyarrow as pa
 
 from pipeline.clock import now_micros
+from pipeline.observe.observer import SILENT, Lanes, Observer
 from pipeline.outbox.item import Item, items_by_lane
 from pipeline.outbox.lane import Lane
 from pipeline.outbox.publisher import Publisher
@@ -30,13 +31,15 @@ class Outbox:
         stopping: threading.Event,
         clock: Callable[[], int] = now_micros,
         hold_limit: int = 0,
+        observer: Observer = SILENT,
     ) -> None:
         self._stopping = stopping
         self._lanes = len(publishers)
-        self._report = Report()
+        self._clock = clock
+        self._report = Report(observer)
         lanes = [Lane(number, self._lanes, hold_limit) for number in range(self._lanes)]
         self._workers = [
-            Worker(lane, publisher, self._report, flush_interval, clock)
+            Worker(lane, publisher, self._report, flush_interval, clock, observer)
             for lane, publisher in zip(lanes, publishers, strict=True)
         ]
         self._handed = -1
@@ -124,6 +127,19 @@ class Outbox:
         for worker in self._workers:
             worker.raise_failure()
         return self._report.take()
+
+    def standing(self) -> Lanes:
+        """Tell how all lanes together stand; from any thread."""
+        lanes = [worker.standing(self._clock()) for worker in self._workers]
+        dues = [lane.least_due for lane in lanes if lane.least_due is not None]
+        return Lanes(
+            waiting=sum(lane.waiting for lane in lanes),
+            held=sum(lane.held for lane in lanes),
+            overdue=sum(lane.overdue for lane in lanes),
+            least_due=min(dues, default=None),
+            trying=max(lane.trying for lane in lanes),
+            stopped=tuple(why for lane in lanes for why in lane.stopped),
+        )
 
     def is_quiet(self, until: int) -> bool:
         """Tell whether nothing falls due up to an instant."""

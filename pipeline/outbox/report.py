@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.observe.observer import SILENT, Observer, Settled
 from pipeline.outbox.decision import Decision
 from pipeline.outbox.item import Chunk, Item
 from pipeline.outbox.publisher import Published
@@ -18,13 +19,15 @@ RECEIPT_UNKNOWN = "receipt_unknown"
 
 Flushed = tuple[list[Item], Published]
 Line = tuple[int, int | None, int | None, int | None]  # place, instant, partition, offset
+ByChunk = dict[Chunk, list[Line]]
 _UNKNOWN = (None, None)
 
 
 class Report:
     """Outcomes not yet in the state; losing them in a crash costs only the receipts."""
 
-    def __init__(self) -> None:
+    def __init__(self, observer: Observer = SILENT) -> None:
+        self._observer = observer
         self._lock = threading.Lock()
         self._flushes: list[Flushed] = []
 
@@ -37,13 +40,17 @@ class Report:
         """Return the outcomes so far and forget them."""
         with self._lock:
             flushes, self._flushes = self._flushes, []
-        return _outcomes(flushes)
+        by_chunk = _by_chunk(flushes)
+        if flushes and self._observer.listens:
+            self._observer.settled(lambda: _settled(flushes, by_chunk))
+        return _outcomes(flushes, by_chunk)
 
 
 def closed_unseen(items: Iterable[Item]) -> pa.Table:
     """Return outcomes for items a marker says are out, whose receipts were lost in a crash."""
     out = list(items)
-    return _outcomes([(out, Published(None, [None] * len(out), {}))])
+    flushes = [(out, Published(None, [None] * len(out), {}))]
+    return _outcomes(flushes, _by_chunk(flushes))
 
 
 def ended(items: Iterable[Item], status: Status) -> pa.Table:
@@ -52,18 +59,18 @@ def ended(items: Iterable[Item], status: Status) -> pa.Table:
     return _table([(*_version(item), status, *nothing, item.due, None, None) for item in items])
 
 
-def _outcomes(flushes: Iterable[Flushed]) -> pa.Table:
+def _outcomes(flushes: Iterable[Flushed], by_chunk: ByChunk) -> pa.Table:
     """Return the outcomes of all flushes, column by column: a backlog has a great many of them."""
     decided = [
         _decided(items[number], decision)
         for items, published in flushes
         for number, decision in published.decided.items()
     ]
-    parts = [_out(chunk, *zip(*lines, strict=True)) for chunk, lines in _by_chunk(flushes).items()]
+    parts = [_out(chunk, *zip(*lines, strict=True)) for chunk, lines in by_chunk.items()]
     return pa.concat_tables([_table(decided), *parts])
 
 
-def _by_chunk(flushes: Iterable[Flushed]) -> dict[Chunk, list[Line]]:
+def _by_chunk(flushes: Iterable[Flushed]) -> ByChunk:
     """Return what is out by the hand-over it came with: place, instant and receipt of each."""
     lines: defaultdict[Chunk, list[Line]] = defaultdict(list)
     for items, published in flushes:
@@ -100,6 +107,25 @@ def _out(
     )
 
 
+def _settled(flushes: Iterable[Flushed], by_chunk: ByChunk) -> Settled:
+    """Return the same for whoever keeps figures."""
+    decided = (
+        (decision.status, decision.reason.value)
+        for _, published in flushes
+        for decision in published.decided.values()
+    )
+    empty = pa.schema([*(row.ROW.field(name) for name in _SEEN), _AT]).empty_table()
+    parts = (_seen(chunk, *zip(*lines, strict=True)) for chunk, lines in by_chunk.items())
+    return Settled(pa.concat_tables([empty, *parts]), decided)
+
+
+def _seen(
+    chunk: Chunk, indexes: tuple[int, ...], at: tuple[int | None, ...], *_: object
+) -> pa.Table:
+    rows = chunk.claims.select(_SEEN).take(pa.array(indexes, pa.int64()))
+    return rows.append_column(_AT, pa.array(at, pa.int64()))
+
+
 def _decided(item: Item, decision: Decision) -> tuple[object, ...]:
     outcome = decision.as_outcome()
     return (*_version(item), *(outcome.get(name) for name in _ENDS))
@@ -109,6 +135,8 @@ def _version(item: Item) -> tuple[object, ...]:
     return (item.identity, *item.version)
 
 
+_SEEN = [row.KIND, row.OUTPUT_TOPIC, row.SCHEDULED]
+_AT = row.OUTCOMES.field(row.PUBLISHED_AT)
 _TAKEN = [*(field.name for field in row.VERSION_FIELDS), row.KIND, row.REASON, row.DETAIL, row.DUE]
 _ENDS = (
     row.STATUS,

@@ -8,6 +8,7 @@ from confluent_kafka import KafkaException
 from pipeline.config.blocks import ShapeSettings
 from pipeline.config.kafka import librdkafka_options, librdkafka_producer_options
 from pipeline.config.settings import Settings
+from pipeline.observe.observer import SILENT, Observer
 from pipeline.outbox.connection import Connection
 from pipeline.outbox.envelope import MOST_GROWTH
 from pipeline.outbox.item import Item
@@ -28,16 +29,19 @@ from state.store import Store
 _ROOM_FOR_HEADERS = 256 * 1024
 
 
-def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, list[Item]]:
+def start_outbox(
+    settings: Settings, store: Store, now: int, observer: Observer = SILENT
+) -> tuple[Outbox, list[Item]]:
     """Return the running outbox, and the claims of an earlier run that turned out to be out."""
     publish = settings.publish
     exactly_once = publish.guarantee == "exactly_once"
     stopping = threading.Event()
+    topics = Topics(quiet(librdkafka_options(settings.kafka)))
     make = partial(
         TransactionalPublisher if exactly_once else PlainPublisher,
         connection=_connection(settings, store.state_id),
         shape=_shape(settings, store.state_id),
-        topics=Topics(quiet(librdkafka_options(settings.kafka))),
+        topics=topics,
         retry=_retry(settings),
         stopping=stopping.is_set,
     )
@@ -59,8 +63,10 @@ def start_outbox(settings: Settings, store: Store, now: int) -> tuple[Outbox, li
         publish.flush_interval / 1_000_000,
         stopping,
         hold_limit=publish.hold_limit,
+        observer=observer,
     )
     outbox.begin(found.waiting, store.last_batch, found.watermarks)
+    observer.began(outbox.standing, topics.reach)
     reach(Point.AFTER_RECOVERY)
     return outbox, found.out
 

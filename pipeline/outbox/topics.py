@@ -20,6 +20,7 @@ from pipeline.quiet import Options
 from pipeline.reasons import Reason
 
 _TIMEOUT = 10.0
+_SOON = 3.0
 
 
 class Limits(NamedTuple):
@@ -54,6 +55,10 @@ class Topics:
                 self._look_up(wanted)
                 found = self._check(flush, wanted, shape)
         return found
+
+    def reach(self) -> None:
+        """Raise KafkaException unless Kafka answers; from any thread."""
+        self._admin.list_topics(timeout=_SOON)
 
     def _check(self, flush: Flush, wanted: set[str], shape: Shape) -> dict[int, Refusal]:
         if self._all_fit(flush, wanted, shape):

@@ -3,11 +3,14 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
+from pipeline.clock import now_micros
+from pipeline.observe.observer import SILENT, Flushed, Lanes, Observer, Sent
 from pipeline.outbox.item import Item
 from pipeline.outbox.lane import MOST, Flush, Lane
-from pipeline.outbox.publisher import Publisher
+from pipeline.outbox.publisher import Published, Publisher
 from pipeline.outbox.report import Report
 from state.admission import HighMarks
 from state.version import Version
@@ -30,15 +33,18 @@ class Worker:
         report: Report,
         flush_interval: float,
         clock: Callable[[], int],
+        observer: Observer = SILENT,
     ) -> None:
         self.lane = lane
         self._publisher = publisher
         self._report = report
         self._flush_interval = flush_interval
         self._clock = clock
+        self._observer = observer
         self._changed = threading.Condition()
         self._stopping = False
         self._busy = False
+        self._flying: tuple[Flush, float] | None = None  # on its way out, and since when
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=f"lane-{lane.number}", daemon=True)
 
@@ -47,6 +53,21 @@ class Worker:
         """How many messages wait on this lane."""
         with self._changed:
             return self.lane.waiting
+
+    def standing(self, now: int) -> Lanes:
+        """Tell how the lane stands."""
+        with self._changed:
+            lane, flying = self.lane, self._flying
+            items = flying[0].items if flying else []
+            dues = [lane.least_due(), *(item.due for item in items[:1])]
+            return Lanes(
+                waiting=lane.waiting + len(items),
+                held=lane.held,
+                overdue=lane.overdue(now) + len(items),
+                least_due=min((due for due in dues if due is not None), default=None),
+                trying=time.monotonic() - flying[1] if flying else 0.0,
+                stopped=(f"lane {lane.number}: {self._failure}",) if self._failure else (),
+            )
 
     def next_due(self) -> int | None:
         """Return the instant of the next message that waits."""
@@ -148,7 +169,7 @@ class Worker:
                 now = self._clock()
                 flush = self.lane.release(now)
                 if flush is not None:
-                    self._busy = True
+                    self._busy, self._flying = True, (flush, time.monotonic())
                     return flush
                 self._changed.wait(self._pause(now))
         return None
@@ -160,12 +181,16 @@ class Worker:
         return min(max(due - now, _SHORTEST) / 1_000_000, _IDLE)
 
     def _publish(self, flush: Flush) -> None:
+        began = now_micros()
         published = self._publisher.publish(flush)
         self._report.add(flush.items, published)
         with self._changed:
             self.lane.published(flush, published.decided)
-            self._busy = False
+            self._busy, self._flying = False, None
             self._changed.notify_all()
+        if self._observer.listens:
+            seen = partial(_sent, flush, published)
+            self._observer.flushed(Flushed(self.lane.number, began, now_micros(), seen))
         time.sleep(self._rest(len(flush.items)))
 
     def _rest(self, sent: int) -> float:
@@ -181,3 +206,11 @@ class Worker:
     def _nothing_due(self) -> bool:
         due = self.lane.next_due()
         return self._stopping or (not self._busy and (due is None or due > self._clock()))
+
+
+def _sent(flush: Flush, published: Published) -> Iterator[Sent]:
+    """Yield the messages of a flush that are out."""
+    for number, item in enumerate(flush.items):
+        if number not in published.decided and item.is_message:
+            chunk, i = item.chunk, item.index
+            yield Sent(chunk.topic[i], chunk.headers[i] or (), item.scheduled)

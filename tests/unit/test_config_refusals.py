@@ -49,7 +49,7 @@ def refusal_of_file(tmp_path: Path, content: str) -> str:
             "outputs: {shape: {'a.*': {envelop: raw}}}",
             "outputs.shape.a.*.envelop: unknown setting; did you mean envelope?",
         ),
-        ("log: {zzz: 1}", "log.zzz: unknown setting; there are level"),
+        ("log: {zzz: 1}", "log.zzz: unknown setting; there are format, level"),
     ],
 )
 def test_an_unknown_name_in_the_file_is_refused_at_any_depth(
