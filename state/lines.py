@@ -12,7 +12,6 @@ from state.row import (
     BATCH,
     CHANGED_AT,
     CLAIM,
-    CLOSED,
     DUE,
     ENTRY,
     IDENTITY,
@@ -34,8 +33,6 @@ from state.row import (
     Kind,
     Status,
 )
-
-_CLOSED = pa.array(sorted(CLOSED), pa.string())
 
 SEQ = "seq"  # the commit, counted from 1; it grows also where the batch does not
 LINE = "line"  # the place in the whole changelog
@@ -157,24 +154,6 @@ def clock_line(batch: int, now: int, meta: str) -> pa.Table:
     """Return the line that closes a commit and carries what a restart must know."""
     one = {ENTRY: [Entry.CLOCK.value], BATCH: [batch], CHANGED_AT: [now], META: [meta]}
     return reshape(pa.table(one), LINES)
-
-
-def made_live(lines: pa.Table) -> int:
-    """Return how many rows become live by lines, less those whose end they tell.
-
-    What a put or a cancel displaces is not told by its line.
-    """
-    entry, status = lines.column(ENTRY), lines.column(STATUS)
-    outcome, claim = (pc.equal(entry, each.value) for each in (Entry.OUTCOME, Entry.CLAIM))
-    fresh = pc.or_(pc.is_valid(lines.column(SUPERSEDED)), pc.is_valid(lines.column(SKIPPED)))
-    pending = pc.and_not(pc.equal(status, Status.PENDING.value), outcome)
-    ended = pc.and_(outcome, pc.is_in(status, _CLOSED))
-    made = pc.or_(pending, pc.and_(claim, fresh))
-    return _count(made) - _count(ended)
-
-
-def _count(which: pa.ChunkedArray) -> int:
-    return int(pc.sum(which).as_py() or 0)
 
 
 def light_lines(lines: pa.Table, first_ref: int = 0) -> Iterator[tuple[bytes, Line]]:

@@ -11,6 +11,7 @@ from pipeline.clock import now_micros
 from pipeline.observe import catalogue as the
 from pipeline.observe.observer import Flushed, Lanes, Observer, Settled, Ticked
 from pipeline.observe.tallies import Tallies
+from pipeline.reasons import Reason
 from state import row
 from state.figures import Figures
 from state.resolve import Counts
@@ -18,6 +19,13 @@ from state.row import Entry, Kind, Status
 
 _SECOND = 1_000_000
 _ACCEPTED = pa.array([Entry.PUT.value, Entry.IGNORED.value], pa.string())
+_BY_KAFKA = (
+    Reason.UNKNOWN_TOPIC,
+    Reason.UNKNOWN_PARTITION,
+    Reason.TOO_LARGE_FOR_TOPIC,
+    Reason.NOT_AUTHORIZED,
+    Reason.REFUSED_BY_BROKER,
+)
 _DECIDED = {Status.PENDING: the.RETRIED, Status.DEAD: the.DEAD}
 
 
@@ -33,6 +41,9 @@ class FiguresObserver(Observer):
         self._totals: dict[the.Metric, int] = {}  # of the state, as last seen
         self._next_due: int | None = None  # in the state
         self._overdue = 0  # in the state
+        for reason in _BY_KAFKA:  # an alert on the first one needs a zero before it
+            tallies.add(the.RETRIED, 0, reason=reason.value)
+            tallies.add(the.DEAD, 0, reason=reason.value)
 
     def began(self, lanes: Callable[[], Lanes], reach_kafka: Callable[[], None]) -> None:
         """Look at the outbox whenever somebody asks."""

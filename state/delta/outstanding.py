@@ -6,6 +6,7 @@ from itertools import repeat
 import pyarrow as pa
 
 from state.admission import coordinates_of
+from state.delta.balance import other_kinds
 from state.row import CLAIM, ROW
 from state.select import by_due
 from state.version import Coordinates
@@ -16,6 +17,7 @@ class Outstanding:
 
     def __init__(self, rows: pa.Table) -> None:
         self._places: dict[Coordinates, tuple[pa.Table, int]] = {}
+        self.others: set[Coordinates] = set()  # those that are no messages
         self.add(rows)
 
     def __contains__(self, coordinates: Coordinates) -> bool:
@@ -25,6 +27,7 @@ class Outstanding:
         """Take in rows that were claimed."""
         places = zip(repeat(rows), range(rows.num_rows), strict=False)
         self._places.update(zip(coordinates_of(rows), places, strict=True))
+        self.others |= other_kinds(rows)
 
     def row(self, coordinates: Coordinates) -> pa.Table | None:
         """Return a claimed row."""
@@ -35,6 +38,7 @@ class Outstanding:
         """Let go of rows that outcomes have named."""
         for coordinates in named:
             self._places.pop(coordinates, None)
+            self.others.discard(coordinates)
 
     def rows(self) -> pa.Table:
         """Return all claimed rows, ordered by due."""

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from state.admission import HighMarks
 from state.columns import reshape
+from state.delta.balance import made_live, other_kinds
 from state.delta.mark import Mark
 from state.delta.outstanding import Closed, Outstanding
 from state.delta.overlay import Overlay, overlay, without_versions
@@ -18,7 +19,7 @@ from state.delta.tables import Tables, read
 from state.delta.tail import Tail
 from state.fields import text_is
 from state.figures import live_in
-from state.lines import SEQ, made_live
+from state.lines import SEQ
 from state.pausing import Paused
 from state.resolve import Counts
 from state.row import BATCH, CHANGED_AT, CLAIM, ENTRY, ROW, STATUS, Entry, Status
@@ -114,9 +115,10 @@ def _unfolded(tail: pa.Table, last_batch: int) -> deque[Commit]:
     found = tail.group_by(SEQ).aggregate(figures)
     rows = found.sort_by(SEQ).select([SEQ, f"{BATCH}_max", "count_all", f"{CHANGED_AT}_max"])
     commits = (Commit(*row.values()) for row in rows.to_pylist())
+    others = other_kinds(tail)
     # Only what the next fold leaves is ever counted again.
     return deque(
-        commit._replace(change=made_live(tail.filter(pc.field(SEQ) == commit.seq)))
+        commit._replace(change=made_live(tail.filter(pc.field(SEQ) == commit.seq), others))
         if commit.batch == last_batch
         else commit
         for commit in commits

@@ -20,6 +20,7 @@ from state.admission import (
 )
 from state.claims import Room
 from state.columns import reshape
+from state.delta.balance import made_live
 from state.delta.inspector import claims_made
 from state.delta.keeper import WindowKeeper
 from state.delta.keys import Keys
@@ -40,7 +41,6 @@ from state.lines import (
     claim_lines,
     clock_line,
     command_lines,
-    made_live,
     moved_lines,
     repeat_lines,
 )
@@ -271,7 +271,7 @@ class DeltaStore(TakesTurns):
         self._writer.append(lines, mind.seq + 1)
         self._mind = mind
         mind.seq, mind.line = mind.seq + 1, mind.line + lines.num_rows
-        change = made_live(lines) - displaced
+        change = made_live(lines, mind.outstanding.others) - displaced
         mind.committed(Commit(mind.seq, batch, lines.num_rows, now, change))
         return self._remember(lines, reshape(claims, ROW), batch)
 

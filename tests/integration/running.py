@@ -17,6 +17,7 @@ from pipeline.config.load import load_settings
 from pipeline.config.settings import Settings
 from pipeline.job import Job
 from pipeline.measure import Measure
+from pipeline.observe.observer import SILENT, Observer
 from pipeline.topics import prepare_topics
 from state import row
 from state.inspect import Stats
@@ -75,7 +76,10 @@ def place(folder: Path, servers: str, topics: Callable[..., str], **flags: objec
 
 @contextmanager
 def running(
-    spark: SparkSession, settings: Settings, measure: Measure | None = None
+    spark: SparkSession,
+    settings: Settings,
+    measure: Measure | None = None,
+    observer: Observer = SILENT,
 ) -> Iterator[Job]:
     """Run the job until the block ends; what it raises is raised here."""
     stopped = threading.Event()
@@ -87,7 +91,7 @@ def running(
         except BaseException as failure:
             failures.append(failure)
 
-    with Job(spark, settings, measure or Measure(), once=False) as job:
+    with Job(spark, settings, measure or Measure(), once=False, observer=observer) as job:
         thread = threading.Thread(target=run, args=[job])
         thread.start()
         try:

@@ -1,7 +1,7 @@
 """What a state answers: content, instants, rows and versions."""
 
 import pytest
-from build import A, B, C, at, cancel, every, names, outcome, put, tick
+from build import A, B, C, at, cancel, every, names, order, outcome, put, reject, tick
 
 from state.row import Status
 
@@ -94,3 +94,14 @@ class Answers:
         subject.commit(1, outcomes=[outcome(A, 0, "pending", due=20)])
         disturb()
         assert (subject.figures(21).pending, subject.figures(21).overdue) == (2, 1)
+
+    def test_figures_leave_out_what_is_no_message(self, subject, disturb):
+        replied = order(2, output_topic="replies", payload=b"done")
+        subject.commit(0, commands=[put(A, 0, due=50), reject(1), replied], until=5)
+        disturb()
+        assert subject.figures().pending == 1
+        ends = [outcome(b"refused 1", 1, "dead"), outcome(b"order 2", 2, "done")]
+        subject.commit(1, outcomes=ends)
+        disturb()
+        disturb()  # what the first fold leaves the second takes
+        assert subject.figures().pending == 1
