@@ -11,6 +11,8 @@ _EXTRAS = {
     "delta": "spark",
     "pandas": "spark",
     "pymongo": "mongo",
+    "opentelemetry": "metrics",
+    "prometheus_client": "metrics",
 }
 
 

@@ -19,6 +19,7 @@ from state.row import Entry, Kind, Status
 
 _SECOND = 1_000_000
 _ACCEPTED = pa.array([Entry.PUT.value, Entry.IGNORED.value], pa.string())
+_TOLD = [row.SOURCE_TOPIC, row.REASON, row.SUPERSEDED]
 _BY_KAFKA = (
     Reason.UNKNOWN_TOPIC,
     Reason.UNKNOWN_PARTITION,
@@ -56,7 +57,7 @@ class FiguresObserver(Observer):
 
     def taken(self, commands: pa.Table) -> None:
         """Count what was accepted and what was refused."""
-        entry = commands.column(row.ENTRY)
+        entry, commands = commands.column(row.ENTRY), commands.select(_TOLD)  # without contents
         accepted = commands.filter(pc.is_in(entry, _ACCEPTED))
         older = pc.sum(commands.column(row.SUPERSEDED)).as_py() or 0
         for topic, count in _counted(accepted.column(row.SOURCE_TOPIC)):

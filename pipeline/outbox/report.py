@@ -3,6 +3,7 @@
 import threading
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,8 +20,17 @@ RECEIPT_UNKNOWN = "receipt_unknown"
 
 Flushed = tuple[list[Item], Published]
 Line = tuple[int, int | None, int | None, int | None]  # place, instant, partition, offset
-ByChunk = dict[Chunk, list[Line]]
 _UNKNOWN = (None, None)
+
+
+class Out(NamedTuple):
+    """Which rows of a hand-over are out, when, and where they are."""
+
+    chunk: Chunk
+    index: pa.Array
+    at: pa.Array
+    partition: pa.Array
+    offset: pa.Array
 
 
 class Report:
@@ -40,17 +50,17 @@ class Report:
         """Return the outcomes so far and forget them."""
         with self._lock:
             flushes, self._flushes = self._flushes, []
-        by_chunk = _by_chunk(flushes)
+        out = _out(flushes)
         if flushes and self._observer.listens:
-            self._observer.settled(lambda: _settled(flushes, by_chunk))
-        return _outcomes(flushes, by_chunk)
+            self._observer.settled(lambda: _settled(flushes, out))
+        return _outcomes(flushes, out)
 
 
 def closed_unseen(items: Iterable[Item]) -> pa.Table:
     """Return outcomes for items a marker says are out, whose receipts were lost in a crash."""
     out = list(items)
     flushes = [(out, Published(None, [None] * len(out), {}))]
-    return _outcomes(flushes, _by_chunk(flushes))
+    return _outcomes(flushes, _out(flushes))
 
 
 def ended(items: Iterable[Item], status: Status) -> pa.Table:
@@ -59,40 +69,35 @@ def ended(items: Iterable[Item], status: Status) -> pa.Table:
     return _table([(*_version(item), status, *nothing, item.due, None, None) for item in items])
 
 
-def _outcomes(flushes: Iterable[Flushed], by_chunk: ByChunk) -> pa.Table:
+def _outcomes(flushes: Iterable[Flushed], out: Iterable[Out]) -> pa.Table:
     """Return the outcomes of all flushes, column by column: a backlog has a great many of them."""
     decided = [
         _decided(items[number], decision)
         for items, published in flushes
         for number, decision in published.decided.items()
     ]
-    parts = [_out(chunk, *zip(*lines, strict=True)) for chunk, lines in by_chunk.items()]
-    return pa.concat_tables([_table(decided), *parts])
+    return pa.concat_tables([_table(decided), *map(_done, out)])
 
 
-def _by_chunk(flushes: Iterable[Flushed]) -> ByChunk:
-    """Return what is out by the hand-over it came with: place, instant and receipt of each."""
+def _out(flushes: Iterable[Flushed]) -> list[Out]:
+    """Return what is out by the hand-over it came with."""
     lines: defaultdict[Chunk, list[Line]] = defaultdict(list)
     for items, published in flushes:
         at, decided = published.at, published.decided
         for number, (item, receipt) in enumerate(zip(items, published.receipts, strict=True)):
             if number not in decided:
                 lines[item.chunk].append((item.index, at, *(receipt or _UNKNOWN)))
-    return lines
+    return [
+        Out(chunk, *map(pa.array, zip(*of, strict=True), _TYPES)) for chunk, of in lines.items()
+    ]
 
 
-def _out(
-    chunk: Chunk,
-    indexes: tuple[int, ...],
-    at: tuple[int | None, ...],
-    partitions: tuple[int | None, ...],
-    offsets: tuple[int | None, ...],
-) -> pa.Table:
-    rows = chunk.claims.select(_TAKEN).take(pa.array(indexes, pa.int64()))
+def _done(out: Out) -> pa.Table:
+    rows = out.chunk.claims.select(_TAKEN).take(out.index)
     rejected = pc.equal(rows[row.KIND], Kind.REJECTION.value)
     other = pc.not_equal(rows[row.KIND], Kind.MESSAGE.value)  # what it says of itself stays
-    offset, nothing = pa.array(offsets, pa.int64()), pa.scalar(None, pa.string())
-    unknown = pc.if_else(pc.is_null(offset), pa.scalar(RECEIPT_UNKNOWN), nothing)
+    nothing = pa.scalar(None, pa.string())
+    unknown = pc.if_else(pc.is_null(out.offset), pa.scalar(RECEIPT_UNKNOWN), nothing)
     return reshape(
         rows,
         row.OUTCOMES,
@@ -100,14 +105,14 @@ def _out(
             row.STATUS: pc.if_else(rejected, Status.DEAD.value, Status.DONE.value),
             row.REASON: pc.if_else(other, rows[row.REASON], unknown),
             row.DETAIL: pc.if_else(other, rows[row.DETAIL], nothing),
-            row.PUBLISHED_PARTITION: pa.array(partitions, pa.int32()),
-            row.PUBLISHED_OFFSET: offset,
-            row.PUBLISHED_AT: pa.array(at, pa.int64()),
+            row.PUBLISHED_PARTITION: out.partition,
+            row.PUBLISHED_OFFSET: out.offset,
+            row.PUBLISHED_AT: out.at,
         },
     )
 
 
-def _settled(flushes: Iterable[Flushed], by_chunk: ByChunk) -> Settled:
+def _settled(flushes: Iterable[Flushed], out: Iterable[Out]) -> Settled:
     """Return the same for whoever keeps figures."""
     decided = (
         (decision.status, decision.reason.value)
@@ -115,15 +120,11 @@ def _settled(flushes: Iterable[Flushed], by_chunk: ByChunk) -> Settled:
         for decision in published.decided.values()
     )
     empty = pa.schema([*(row.ROW.field(name) for name in _SEEN), _AT]).empty_table()
-    parts = (_seen(chunk, *zip(*lines, strict=True)) for chunk, lines in by_chunk.items())
-    return Settled(pa.concat_tables([empty, *parts]), decided)
+    return Settled(pa.concat_tables([empty, *map(_seen, out)]), decided)
 
 
-def _seen(
-    chunk: Chunk, indexes: tuple[int, ...], at: tuple[int | None, ...], *_: object
-) -> pa.Table:
-    rows = chunk.claims.select(_SEEN).take(pa.array(indexes, pa.int64()))
-    return rows.append_column(_AT, pa.array(at, pa.int64()))
+def _seen(out: Out) -> pa.Table:
+    return out.chunk.claims.select(_SEEN).take(out.index).append_column(_AT, out.at)
 
 
 def _decided(item: Item, decision: Decision) -> tuple[object, ...]:
@@ -135,6 +136,7 @@ def _version(item: Item) -> tuple[object, ...]:
     return (item.identity, *item.version)
 
 
+_TYPES = (pa.int64(), pa.int64(), pa.int32(), pa.int64())
 _SEEN = [row.KIND, row.OUTPUT_TOPIC, row.SCHEDULED]
 _AT = row.OUTCOMES.field(row.PUBLISHED_AT)
 _TAKEN = [*(field.name for field in row.VERSION_FIELDS), row.KIND, row.REASON, row.DETAIL, row.DUE]
