@@ -1,6 +1,6 @@
 """Turns what the steps tell into figures, column by column."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -18,6 +18,7 @@ from state.resolve import Counts
 from state.row import Entry, Kind, Status
 
 _SECOND = 1_000_000
+_MOST_FLUSHES = 100_000
 _ACCEPTED = pa.array([Entry.PUT.value, Entry.IGNORED.value], pa.string())
 _TOLD = [row.SOURCE_TOPIC, row.REASON, row.SUPERSEDED]
 _BY_KAFKA = (
@@ -40,6 +41,7 @@ class FiguresObserver(Observer):
         self._clock = clock
         self._folds = 0
         self._totals: dict[the.Metric, int] = {}  # of the state, as last seen
+        self._flushes: deque[float] = deque(maxlen=_MOST_FLUSHES)  # since the last tick
         self._next_due: int | None = None  # in the state
         self._overdue = 0  # in the state
         for reason in _BY_KAFKA:  # an alert on the first one needs a zero before it
@@ -85,12 +87,14 @@ class FiguresObserver(Observer):
 
     def flushed(self, flush: Flushed) -> None:
         """Note how long it took."""
-        took = max(flush.ended_at - flush.began_at, 0) / _SECOND
-        self._tallies.record(the.FLUSH, [took])
+        self._flushes.append(max(flush.ended_at - flush.began_at, 0) / _SECOND)
 
     def ticked(self, tick: Ticked) -> None:
         """Note how long it took, and how the state stands."""
         self._tallies.record(the.TICK, [tick.seconds])
+        self._tallies.record(
+            the.FLUSH, [self._flushes.popleft() for _ in range(len(self._flushes))]
+        )
         for stage, seconds in tick.stages.items():
             self._tallies.record(the.STAGE, [seconds], stage=stage)
         self._tallies.set(the.LAST_TICK, _seconds(tick.ended_at))

@@ -108,8 +108,8 @@ def test_what_goes_out_is_counted_by_topic_and_lateness(
 def test_times_of_ticks_stages_and_flushes_are_kept_by_size(
     tallies: Tallies, observer: FiguresObserver
 ) -> None:
-    observer.ticked(ticked(stages={"read": 0.2, "commit": 0.004}, lookahead=2 * SECOND))
     observer.flushed(Flushed(0, NOW, NOW + 30_000, lambda: iter(())))
+    observer.ticked(ticked(stages={"read": 0.2, "commit": 0.004}, lookahead=2 * SECOND))
     assert counts(tallies, the.TICK) == {0.5: 1}
     assert counts(tallies, the.STAGE, ("stage", "commit")) == {0.005: 1}
     assert counts(tallies, the.FLUSH) == {0.05: 1}
