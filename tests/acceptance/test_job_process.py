@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -203,7 +204,14 @@ def _due_ms(first: datetime, message: Message) -> float:
 
 
 def test_the_commands_show_what_the_job_does(cli: Cli, read: Read) -> None:
-    job = cli.start_job()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = f"metrics.port={free.getsockname()[1]}"
+    job = cli.start_job(port, "log.format=json")
+    lines = [json.loads(line) for line in cli.log(0).splitlines() if line.startswith("{")]
+    [told] = [line for line in lines if line["message"].startswith("running; ")]
+    assert (told["level"], told["logger"]) == ("INFO", "pipeline.job")
+    assert "the last micro-batch ended" in cli("health", "--set", port)
+    cli("health", "--ready", "--set", port)
     cli("schedule", "now", "--topic", cli.out, "--key", "a", "--in", "1s")
     cli("schedule", "-", "--topic", cli.out, "--key", "b", "--in", "1h", stdin="from stdin")
     wait_for(lambda: cli.stats()["ends"]["done"] == 1, "the first message")
@@ -221,6 +229,8 @@ def test_the_commands_show_what_the_job_does(cli: Cli, read: Read) -> None:
     wait_for(lambda: cli.stats()["ends"]["cancelled"] == 1, "the cancel")
     job.send_signal(signal.SIGINT)
     assert job.wait(PATIENCE) == 0
+    silent = cli.run("health", "--set", port)
+    assert (silent.returncode, "no job answers" in silent.stdout) == (1, True)
 
 
 def test_once_through_the_command_line(cli: Cli, read: Read) -> None:
