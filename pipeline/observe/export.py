@@ -32,6 +32,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from pipeline.observe.catalogue import MetricKind
+from pipeline.observe.outage import TIMEOUT, Outage
 from pipeline.observe.server import Answer
 from pipeline.observe.tallies import Attributes, Sizes, Tallied, Tallies
 
@@ -39,7 +40,6 @@ log = logging.getLogger(__name__)
 
 _SCOPE = InstrumentationScope("duestream")
 _CUMULATIVE = AggregationTemporality.CUMULATIVE
-_TIMEOUT_MILLIS = 10_000.0
 
 
 def resource_of(job: str) -> Resource:
@@ -119,9 +119,8 @@ class Pusher:
     def __init__(self, snapshots: Snapshots, endpoint: str, interval: float) -> None:
         self._snapshots = snapshots
         self._interval = interval
-        self._endpoint = endpoint
-        self._exporter = OTLPMetricExporter(endpoint=endpoint)
-        self._failing = False
+        self._exporter = OTLPMetricExporter(endpoint=endpoint, timeout=TIMEOUT)
+        self._outage = Outage("metrics.otlp_endpoint", endpoint)
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="otlp-metrics", daemon=True)
         self._thread.start()
@@ -139,14 +138,8 @@ class Pusher:
 
     def _push(self) -> None:
         try:
-            result = self._exporter.export(self._snapshots.take(), _TIMEOUT_MILLIS)
-            failing = result is not MetricExportResult.SUCCESS
+            result = self._exporter.export(self._snapshots.take(), TIMEOUT * 1000)
+            self._outage.note(result is MetricExportResult.SUCCESS)
         except Exception:
             log.debug("metrics were not pushed", exc_info=True)
-            failing = True
-        if failing != self._failing:  # once for each outage
-            self._failing = failing
-            if failing:
-                log.warning("metrics.otlp_endpoint %s takes no metrics", self._endpoint)
-            else:
-                log.info("metrics.otlp_endpoint %s takes metrics again", self._endpoint)
+            self._outage.note(False)

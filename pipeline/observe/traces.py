@@ -10,12 +10,13 @@ from collections.abc import Sequence
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags
 
 from pipeline.observe.observer import Flushed, Observer, Sent
+from pipeline.observe.outage import TIMEOUT, Outage
 
 TRACEPARENT = "traceparent"
 
@@ -27,6 +28,20 @@ _NOTHING = re.compile(r"0+")
 Headers = Sequence[tuple[str, str | bytes | None]]
 
 
+class Exporter(OTLPSpanExporter):
+    """Pushes spans, and says once when they are not taken."""
+
+    def __init__(self, endpoint: str) -> None:
+        super().__init__(endpoint=endpoint, timeout=TIMEOUT)
+        self._outage = Outage("traces.otlp_endpoint", endpoint)
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Push them."""
+        result = super().export(spans)
+        self._outage.note(result is SpanExportResult.SUCCESS)
+        return result
+
+
 class TraceObserver(Observer):
     """Makes the spans when a flush is out; a thread of the SDK pushes them."""
 
@@ -36,7 +51,7 @@ class TraceObserver(Observer):
         self._provider = TracerProvider(
             sampler=ALWAYS_ON, resource=resource, shutdown_on_exit=False
         )
-        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+        self._provider.add_span_processor(BatchSpanProcessor(Exporter(endpoint)))
         self._tracer = self._provider.get_tracer("duestream")
 
     def close(self) -> None:
