@@ -50,9 +50,10 @@ def prepare_topics(settings: Settings) -> None:
             _widen(admin, topic, lanes)
     if settings.markers_topic in own.keys() & existing.keys():
         _refuse_if_forgetful(admin, settings.markers_topic)
-    for letters in (settings.dead_letter.topic, settings.outputs.late_topic):
-        if letters is not None and letters not in existing:
-            _create(admin, NewTopic(letters, -1, copies))
+    letters = (settings.dead_letter.topic, settings.outputs.late_topic)
+    for kept in (*letters, *sorted(settings.history_topics)):
+        if kept is not None and kept not in existing:
+            _create(admin, NewTopic(kept, -1, copies))
 
 
 def _existing(admin: AdminClient, servers: str) -> dict[str, int]:

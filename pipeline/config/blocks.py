@@ -27,6 +27,12 @@ class SourceSettings(Block):
     namespace: Topic | None = Field(
         None, description="topics with the same one share their keys; null: the topic's own keys"
     )
+    drop_in: bool = Field(
+        False, description="mark what is sent on the topic, as the dialect's scheduler does"
+    )
+    history_topic: Topic | None = Field(
+        None, description="where what is sent is kept besides; for etf1, with drop_in"
+    )
 
 
 class ShapeSettings(Block):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from pipeline.config.drop_in import drop_ins, histories
 from pipeline.config.kafka_block import SecuritySettings
 from pipeline.config.problems import Problem, refusal
 from pipeline.config.settings import Settings
@@ -20,6 +21,7 @@ def contradictions(settings: Settings) -> list[Problem]:
         *_security(settings.kafka.security),
         *_topics(settings),
         *_dialects(settings),
+        *drop_ins(settings),
         *_withdraw(settings),
         *_outputs(settings),
         *_shapes(settings),
@@ -91,6 +93,7 @@ def _topics(settings: Settings) -> Iterator[Problem]:
     named.append(("internal.topic", settings.markers_topic))
     if settings.outputs.late_topic is not None:
         named.append(("outputs.late_topic", settings.outputs.late_topic))
+    named += histories(settings)
     for path, topic in named:
         if topic in uses:
             yield Problem(path, f"{topic} is already {uses[topic]}; give each a topic of its own")

@@ -83,10 +83,16 @@ class Settings(Block, BaseSettings):
         return f"{self.internal_topic}.markers"
 
     @property
+    def history_topics(self) -> frozenset[str]:
+        """The topics that keep what was sent; sources may share one."""
+        return frozenset(each.history_topic for each in self.sources if each.history_topic)
+
+    @property
     def reserved_topics(self) -> frozenset[str]:
         """The topics the job itself reads or writes; no schedule may publish to one of them."""
         own = {self.internal_topic, self.markers_topic, self.dead_letter.topic}
         own |= set() if self.outputs.late_topic is None else {self.outputs.late_topic}
+        own |= self.history_topics
         watched = {rule.topic for rule in self.withdraw}
         return frozenset(own | watched | {source.topic for source in self.sources})
 

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pipeline.dialects.marks import SENT
+from pipeline.dialects.marks import ENDED
 from pipeline.raw import RAW_HEADERS
 
 _HEADERS = "array<struct<key:string,value:binary>>"
@@ -35,5 +35,5 @@ def with_more(added: dict[str, Column]) -> Column:
 
 def without_own_marks(records: DataFrame) -> DataFrame:
     """Drop the records by which a job says that it has sent a message; see the module marks."""
-    named = F.exists("headers", lambda each: each["key"] == SENT)
+    named = F.exists("headers", lambda each: each["key"] == ENDED)
     return records.where(F.col("value").isNotNull() | ~F.coalesce(named, F.lit(False)))

@@ -7,8 +7,8 @@ topic, so that the schedule no longer looks pending. By its headers it can be to
 - etf1 writes the headers of the message that it has sent, those of its source among them. A cancel
   bears none of these: they name a record that its sender has not seen.
 - Karafka's cannot be told from a cancel. Either way nothing is pending any more.
-- A drop-in for etf1 or Karafka says besides that the mark is its own, so that a job knows those
-  that it has written from all others.
+- A drop-in for etf1 or Karafka says besides how the schedule ended, so that a job knows its own
+  marks from all others.
 
 Pure functions of one record, for whoever reads topics without Spark.
 """
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 Headers = Iterable[tuple[str, bytes | None]]
 
-SENT = "duestream-sent"  # in a mark of our own: the fire id of the message that is out
+ENDED = "duestream-ended"  # in a mark of our own: how the schedule ended
 EXPIRED = "schedule:expired"
 
 ETF1_TIMESTAMP = "scheduler-timestamp"
@@ -32,9 +32,10 @@ _TRUE = b"true"
 def says_sent(
     dialect: str, key: bytes | None, value: bytes | None, headers: Headers | None
 ) -> bool:
-    """Tell whether a record marks the message of its key as sent, by us or by the other scheduler.
+    """Tell whether a record marks the schedule of its key as over, by us or the other scheduler.
 
-    If not, a record without a value is a cancel.
+    Over is what was sent; a mark of our own may be of a dead letter too. A record that has no
+    value and is no mark is a cancel.
     """
     if is_passed_over(dialect, value, headers):
         return True
@@ -52,7 +53,7 @@ def is_passed_over(dialect: str, value: bytes | None, headers: Headers | None) -
     if dialect in _KMS:
         return any(name == EXPIRED and _is_true(said) for name, said in headers or ())
     if dialect in ("etf1", "karafka"):
-        return any(name == SENT for name, _ in headers or ())
+        return any(name == ENDED for name, _ in headers or ())
     return False
 
 

@@ -6,7 +6,6 @@ from confluent_kafka import KafkaError as Code
 
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.refusal import Refusal, refusal_of
-from pipeline.outbox.session import SIDE
 
 # Sends the messages with these numbers so that they leave no trace, and returns the errors.
 Probe = Callable[[Sequence[int]], dict[int, Code]]
@@ -14,7 +13,7 @@ Probe = Callable[[Sequence[int]], dict[int, Code]]
 
 def doubtful(flush: Flush, errors: dict[int, Code]) -> list[int]:
     """Return the messages whose error is about a message, not about the cluster."""
-    return [n for n in errors if n != SIDE and refusal_in(flush, n, errors)]
+    return [n for n in errors if n >= 0 and refusal_in(flush, n, errors)]
 
 
 def at_fault(flush: Flush, numbers: Sequence[int], probe: Probe) -> dict[int, Refusal]:

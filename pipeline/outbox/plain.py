@@ -7,6 +7,7 @@ with the same fire id.
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 
 from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException, Producer
@@ -22,7 +23,7 @@ from pipeline.outbox.publisher import Published, Receipt
 from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import is_of_a_row, is_too_large
 from pipeline.outbox.retry import RetryRules
-from pipeline.outbox.session import SIDE, Session
+from pipeline.outbox.session import MARK, SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
 from state.errors import KafkaError
@@ -70,7 +71,10 @@ class PlainPublisher:
             decisions |= {number: late[number] for number in errors if number in late}
             left = [number for number in errors if number not in late]
             errors = self._send_alone(flush, left, receipts, decisions)
-        self._tell(flush, decisions)
+        letters = partial(self._send_decisions, flush, decisions)
+        self._insist(letters, self._shape.takes_no_records)
+        marks = partial(self._send_marks, flush, decisions)
+        self._insist(marks, self._shape.drop_in.takes_no_records)
         receipt_of = [receipts.get(i) for i in range(len(flush.items))]
         return Published(now_micros(), receipt_of, decisions)
 
@@ -121,24 +125,40 @@ class PlainPublisher:
                 "in the state and goes out at the next start"
             ) from error
 
-    def _tell(self, flush: Flush, decisions: dict[int, Decision]) -> None:
-        """Write letters and notes; where a letter is too large, without its value."""
+    def _insist(
+        self, send: Callable[[bool], dict[int, Code]], refusal: Callable[[str], str]
+    ) -> None:
+        """Write what goes with the messages; where that is too large, without the value."""
         whole = True
-        while errors := self._send_decisions(flush, decisions, whole=whole):
-            if whole and any(is_too_large(error) for error in errors.values()):
+        while errors := send(whole):
+            first = next(iter(errors.values()))
+            if whole and is_too_large(first):
                 whole = False
-            elif is_of_a_row(errors[SIDE]):
-                raise KafkaError(self._shape.takes_no_records(errors[SIDE].str()))
+            elif is_of_a_row(first):
+                raise KafkaError(refusal(first.str()))
             else:
                 self._wait(errors)
 
     def _send_decisions(
-        self, flush: Flush, decisions: dict[int, Decision], *, whole: bool
+        self, flush: Flush, decisions: dict[int, Decision], whole: bool
     ) -> dict[int, Code]:
+        """Write letters and notes."""
         session = Session(self._producer)
         for number, decision in decisions.items():
             item = flush.items[number]
             for record in self._shape.instead(item, decision, self._lane, whole=whole):
                 session.send(SIDE, record)
+        self._producer.flush()
+        return session.errors
+
+    def _send_marks(
+        self, flush: Flush, decisions: dict[int, Decision], whole: bool
+    ) -> dict[int, Code]:
+        """Write what follows the messages in place of another scheduler."""
+        session = Session(self._producer)
+        for record in self._shape.following(flush, decisions, now_micros(), whole=whole):
+            session.send(MARK, record)
+            if not whole:  # a batch for each: some may have been refused in company only
+                self._producer.flush()
         self._producer.flush()
         return session.errors

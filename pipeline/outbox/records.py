@@ -1,44 +1,28 @@
 """What is produced for an item: the message itself, or what was decided instead."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import NamedTuple
 
 from pipeline.clock import instant_text
 from pipeline.deadletter import dead_letter_headers
 from pipeline.outbox.decision import Decision
+from pipeline.outbox.drop_in import DropIn
 from pipeline.outbox.headers import Headers, replaced
-from pipeline.outbox.item import FIRE_ID, HEADER_BYTES, RECORD_BYTES, Item, late_ms
+from pipeline.outbox.item import FIRE_ID, Item, late_ms
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.marks import LATE, Marks
 from pipeline.outbox.note import write_note
+from pipeline.outbox.record import OMITTED, Record
 from pipeline.outbox.shapes import OutputShapes
 from state.row import Status
 
 ATTEMPTS = "duestream-attempts"  # when it was tried
-OMITTED = "duestream-value-omitted"
 OUTPUT_TOPIC = "duestream-output-topic"  # where it was to go
 RUN = "duestream-run"  # which run of the job wrote a marker
 
 _ROOM = 512  # bytes that suffice for a message's marks and fire id
-
-
-class Record(NamedTuple):
-    """One record to produce."""
-
-    topic: str
-    key: bytes | None
-    value: bytes | None
-    headers: Headers | None
-    partition: int = -1  # by the key
-
-    @property
-    def size(self) -> int:
-        """The bytes of the record, with what Kafka adds to a batch of one."""
-        named = sum(len(k) + len(v or b"") + HEADER_BYTES for k, v in self.headers or ())
-        return len(self.value or b"") + len(self.key or b"") + named + RECORD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +37,7 @@ class Shape:
     late_topic: str | None = None  # where messages go that have expired
     marks: Marks = field(default_factory=Marks)
     outputs: OutputShapes = field(default_factory=OutputShapes)
+    drop_in: DropIn = field(default_factory=DropIn)
 
     @property
     def marker_key(self) -> bytes:
@@ -90,6 +75,19 @@ class Shape:
             lane,
         )
         return [*self._letters(item, decision, whole=whole), note]
+
+    def following(
+        self, flush: Flush, decided: Mapping[int, Decision], now: int, *, whole: bool
+    ) -> Iterator[Record]:
+        """Return what follows the messages of a flush in place of another scheduler."""
+        if not self.drop_in.is_in(flush):
+            return
+        for number, item in enumerate(flush.items):
+            scheduler = self.drop_in.of(item)
+            if scheduler is not None:
+                status = decided[number].status if number in decided else Status.DONE
+                message = self.message(item, now)
+                yield from scheduler.after(item, message, status, whole=whole)
 
     def takes_no_records(self, why: str) -> str:
         """Say that one of the job's own topics fails."""

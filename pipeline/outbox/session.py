@@ -9,9 +9,10 @@ from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException, Message, Producer
 
 from pipeline.outbox.publisher import Receipt
-from pipeline.outbox.records import Record
+from pipeline.outbox.record import Record
 
 SIDE = -1  # the number of records that belong to no message: dead letters, notes, the marker
+MARK = -2  # ... of what follows a message in place of another scheduler
 _POLL = 0.05  # seconds to wait for room when the producer's queue is full
 # What a producer answers once its transaction has failed: the cause is yet to be heard.
 _AFTER_AN_ERROR = frozenset({Code._STATE, Code._FATAL})

@@ -10,6 +10,7 @@ from pipeline.config.kafka import librdkafka_options, librdkafka_producer_option
 from pipeline.config.settings import Settings
 from pipeline.observe.observer import SILENT, Observer
 from pipeline.outbox.connection import Connection
+from pipeline.outbox.drop_in import DropIn, Replaced
 from pipeline.outbox.envelope import MOST_GROWTH
 from pipeline.outbox.item import Item
 from pipeline.outbox.marks import Marks
@@ -105,12 +106,18 @@ def _shape(settings: Settings, state_id: str) -> Shape:
         late_topic=settings.outputs.late_topic,
         marks=_marks(settings),
         outputs=OutputShapes((pattern, _of_topic(given)) for pattern, given in shapes.items()),
+        drop_in=_drop_in(settings),
     )
 
 
 def _marks(settings: Settings) -> Marks:
     exact = (source.topic for source in settings.sources if source.dialect != "cloudevents")
     return Marks(settings.publish.late_after, frozenset(exact))
+
+
+def _drop_in(settings: Settings) -> DropIn:
+    replaced = (source for source in settings.sources if source.drop_in)
+    return DropIn({each.topic: Replaced(each.dialect, each.history_topic) for each in replaced})
 
 
 def _of_topic(given: ShapeSettings) -> TopicShape:

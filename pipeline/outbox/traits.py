@@ -26,6 +26,12 @@ class Traits:
         return names
 
     @cached_property
+    def sources(self) -> list[str]:
+        """The topics that the schedules came by, each once."""
+        names: list[str] = pc.unique(self._claims[row.SOURCE_TOPIC]).to_pylist()
+        return names
+
+    @cached_property
     def was_moved(self) -> bool:
         """Whether a message is due at another instant than was asked for."""
         return _any(pc.not_equal(self._claims[row.DUE], self._claims[row.SCHEDULED]))

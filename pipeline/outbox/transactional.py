@@ -25,7 +25,7 @@ from pipeline.outbox.publisher import Published
 from pipeline.outbox.records import RUN, Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
 from pipeline.outbox.retry import RetryRules
-from pipeline.outbox.session import SIDE, Session
+from pipeline.outbox.session import MARK, SIDE, Session
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
 from state.crashpoint import Point, reach
@@ -51,6 +51,7 @@ class How:
     decided: dict[int, Decision] = field(default_factory=dict)  # in the last transaction
     alone: set[int] = field(default_factory=set)  # refused in company only: a batch for each
     whole: bool = True  # dead letters with their value
+    whole_marks: bool = True  # what follows a message in place of another scheduler, with all of it
 
 
 class TransactionalPublisher:
@@ -115,9 +116,16 @@ class TransactionalPublisher:
     def _send_all(self, session: Session, flush: Flush, how: How) -> None:
         at = now_micros()
         how.decided = decided(flush, how.refused, self._retry, at)
-        if not how.decided and not how.alone:
+        if how.decided or how.alone:
+            self._send_each(session, flush, how, at)
+        else:
             session.send_messages(self._shape.messages(flush, at))
-            return
+        for record in self._shape.following(flush, how.decided, at, whole=how.whole_marks):
+            session.send(MARK, record)
+            if not how.whole_marks:  # a batch for each: some may have been refused in company only
+                session.producer.flush(session.left)
+
+    def _send_each(self, session: Session, flush: Flush, how: How, at: int) -> None:
         for number, item in enumerate(flush.items):
             if number in how.decided:
                 for record in self._shape.instead(
@@ -156,6 +164,11 @@ class TransactionalPublisher:
             return True
         if SIDE in errors and is_of_a_row(errors[SIDE]):
             raise KafkaError(self._shape.takes_no_records(errors[SIDE].str()))
+        if MARK in errors and how.whole_marks and is_too_large(errors[MARK]):
+            how.whole_marks = False
+            return True
+        if MARK in errors and is_of_a_row(errors[MARK]):
+            raise KafkaError(self._shape.drop_in.takes_no_records(errors[MARK].str()))
         numbers = doubtful(flush, errors)
         found = at_fault(flush, numbers, lambda some: self._probe(flush, some)) if numbers else {}
         how.refused.update(found)

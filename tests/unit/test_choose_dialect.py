@@ -77,7 +77,7 @@ def test_the_lookout_passes_over_what_only_says_that_a_message_was_sent():
         assert names(Message(b"k", None)) == names(Message(b"k", b"v", mark)) is not None
     for dialect in ("etf1", "karafka"):
         names = names_in(source(dialect))
-        assert names(Message(b"k", None, [("duestream-sent", b"etf1-0-7-1")])) is None
+        assert names(Message(b"k", None, [("duestream-ended", b"done")])) is None
         assert names(Message(b"k", None, mark)) == names(Message(b"k", b"v")) is not None
 
 

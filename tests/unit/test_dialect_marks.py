@@ -12,7 +12,7 @@ OF_ETF1 = [
     ("scheduler-key", KEY),
     ("scheduler-topic", b"schedules"),
 ]
-OURS = [("duestream-sent", b"schedules-0-7-1893456000000000")]
+OURS = [("duestream-ended", b"done")]
 DIALECTS = ("cloudevents", "cloudevents-mongo", "kms-avro", "kms-json", "etf1", "karafka")
 
 

@@ -70,8 +70,8 @@ TRAPS = {
         for dialect in ("kms-avro", "kms-json")
     }
     | {
-        "etf1": etf1({"scheduler-key": "k", "duestream-sent": "etf1-0-7-1"}, None),
-        "karafka": karafka({"duestream-sent": "karafka-0-7-1"}, None),
+        "etf1": etf1({"scheduler-key": "k", "duestream-ended": "done"}, None),
+        "karafka": karafka({"duestream-ended": "dead"}, None),
     },
     "mark of another scheduler": {
         "etf1": etf1(

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.outbox.envelope import opened
-from pipeline.outbox.records import Record, Shape
+from pipeline.outbox.record import Record
+from pipeline.outbox.records import Shape
 from pipeline.outbox.shapes import Envelope, OutputShapes, TopicShape
 
 INSTANT = "2027-01-15T08:00:00.000000Z"

@@ -4,7 +4,8 @@ import pytest
 from flushes import NOW, flush_of
 
 from pipeline.outbox.decision import Decision
-from pipeline.outbox.records import Record, Shape
+from pipeline.outbox.record import Record
+from pipeline.outbox.records import Shape
 from pipeline.outbox.shapes import OutputShapes, TopicShape
 from pipeline.reasons import Reason
 from state.row import Kind, Status
