@@ -20,7 +20,18 @@ from state.store import Tick
 
 HOUR = 3_600_000_000
 A_BATCH = 100  # offsets
-HARMLESS = ("negative epoch", "milliseconds", "foreign record", "mark of what was sent")
+HARMLESS = (
+    "negative epoch",
+    "very negative epoch",
+    "milliseconds",
+    "nanoseconds",
+    "keyless tombstone",
+    "empty key",
+    "foreign record",
+    "mark of what was sent",
+)
+UNREADABLE = ("zero-length value", "garbage")  # but to these two it is a payload:
+ANY_VALUE = ("etf1", "karafka")
 
 
 def _decoded(spark, rows: list[tuple]) -> pa.Table:
@@ -69,6 +80,7 @@ def _later(row: tuple) -> tuple:
 def batches(spark):
     good = [_later(row) for row in TRAPS["due yesterday"].values()]
     bad = [row for trap in HARMLESS for row in TRAPS[trap].values()]
+    bad += [TRAPS[trap][d] for trap in UNREADABLE for d in FOREIGN if d not in ANY_VALUE]
     late = list(TRAPS["due yesterday"].values())
     parts = [_numbered(rows, n * A_BATCH) for n, rows in enumerate((good, bad, late))]
     lines = _decoded(spark, [row for part in parts for row in part])
