@@ -60,22 +60,25 @@ def test_a_message_of_etf1_its_mark_and_its_history_go_out_together(
 
 
 @KINDS
-@pytest.mark.parametrize(
-    ("dialect", "headers"),
-    [
-        ("kms-avro", [("schedule:expired", b"true")]),
-        ("karafka", [("duestream-ended", b"done")]),
-    ],
-)
-def test_a_mark_goes_to_the_partition_of_its_schedule(
-    world: World, source: str, read: Read, kind: str, dialect: str, headers: list
+def test_each_mark_goes_to_the_partition_of_its_schedule(
+    world: World, source: str, topics: Callable[..., str], read: Read, kind: str
 ) -> None:
-    other = world.rows(b"other", payload=[b"w"])  # of a source that replaces nothing
-    rows = from_source(world, source, b"id", payload=[b"v"])
-    replacing(world, source, dialect).only(rows, kind)
-    world.only(other, kind, batch=2)
-    assert {m.value() for m in read(world.out)} == {b"v", b"w"}
-    assert seen(read(source)) == [(2, b"id", None, headers)]
+    other, alone = topics("karafka", partitions=2), topics("alone")
+    drop_in = DropIn({source: Replaced("kms-avro"), other: Replaced("karafka")})
+    world.shape = replace(world.shape, drop_in=drop_in)
+    rows = world.rows(
+        b"a",
+        b"b",
+        b"c",
+        payload=[b"1", b"2", b"3"],
+        source_topic=[source, other, alone],
+        source_partition=[2, 1, 0],
+    )
+    world.only(rows, kind)
+    assert {m.value() for m in read(world.out)} == {b"1", b"2", b"3"}
+    assert seen(read(source)) == [(2, b"a", None, [("schedule:expired", b"true")])]
+    assert seen(read(other)) == [(1, b"b", None, [("duestream-ended", b"done")])]
+    assert read(alone) == []  # which replaces nothing
 
 
 @KINDS

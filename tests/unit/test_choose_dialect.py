@@ -104,7 +104,7 @@ def test_what_withdraws_a_schedule_is_read_as_a_cancel_in_the_namespace_of_its_s
 
 def test_a_single_dialect_is_read_without_a_filter_and_all_give_the_agreed_columns(spark):
     nothing = with_withdrawals(spark.createDataFrame([], SCHEMA), [])
-    single = decode(nothing, [source("etf1")])
+    single = decode(nothing, [source("cloudevents-mongo")])  # which has no marks to pass over
     several = decode(nothing, SOURCES)
     assert single.columns == several.columns == LINE.names
     assert dict(single.dtypes) == dict(several.dtypes)
