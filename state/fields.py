@@ -29,3 +29,23 @@ def bytes_are(name: str, value: bytes) -> pc.Expression:
 def bytes_in(name: str, values: pa.Array) -> pc.Expression:
     """Look a column of bytes up in a set."""
     return pc.field(name).cast(_BYTES).isin(values.cast(_BYTES))
+
+
+def bytes_begin(name: str, prefix: bytes) -> pc.Expression:
+    """Tell whether a column of bytes begins with some."""
+    column = pc.field(name).cast(_BYTES)
+    found = column >= pa.scalar(prefix, _BYTES)
+    stem = prefix.rstrip(b"\xff")
+    if not stem:
+        return found
+    return found & (column < pa.scalar(stem[:-1] + bytes([stem[-1] + 1]), _BYTES))
+
+
+def text_after(name: str, value: str) -> pc.Expression:
+    """Tell whether a column of text comes after a value, in the order of its bytes."""
+    return pc.field(name).cast(_TEXT) > pa.scalar(value, _TEXT)
+
+
+def text_has(name: str, part: str) -> pc.Expression:
+    """Tell whether a column of text has a part in it; null has none."""
+    return pc.fill_null(pc.match_substring(pc.field(name).cast(_TEXT), part), False)

@@ -5,7 +5,7 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.inspect import Ledger, Stats
+from state.inspector import Ledger, Stats
 from state.resolve import Counts
 from state.row import CLOSED, DUE, KIND, LIVE, PARKED, STATUS, Kind, Status
 from state.select import least_due, pending_by_topic

@@ -1,7 +1,7 @@
 """Keeps the state in memory: for tests, and for trying things out without a disk."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
@@ -17,7 +17,7 @@ from state.claims import within
 from state.columns import reshape
 from state.figures import Figures, live_in
 from state.held import Held
-from state.inspect import Filter, Stats
+from state.inspector import Filter, Inspector, Moment, Stats, no_earlier
 from state.ledger import stats_of
 from state.lines import (
     LINES,
@@ -33,14 +33,17 @@ from state.outcomes import attempts_in, one_per_version, overtaken, without_know
 from state.pausing import UNPARK_ROWS, Paused
 from state.repeating import choose
 from state.resolve import Known, may_act
-from state.row import LIVE, PARKED, ROW, SCHEDULED, SOURCE_OFFSET, STATUS, Status
+from state.row import DUE, LIVE, PARKED, ROW, SCHEDULED, SOURCE_OFFSET, STATUS, Status
 from state.select import by_due, by_version, expression, first, key_is
 from state.store import Tick
+from state.tally import Tally
 from state.version import Coordinates, Version
 
 
 class MemoryStore:
     """A store and its own inspector; everything is gone when the process ends."""
+
+    keeps_earlier = False
 
     def __init__(self, keep_closed: int) -> None:
         self._id = str(uuid.uuid4())
@@ -137,6 +140,26 @@ class MemoryStore:
     def rows(self, where: Filter) -> pa.Table:
         """Return the rows that match, ordered by due."""
         return first(self._held.rows(self._held).filter(expression(where)), where.limit)
+
+    def scan(self, where: Filter, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield some columns of the rows that match."""
+        yield self._held.rows(self._held).filter(expression(where)).select(columns)
+
+    def tally(
+        self, where: Filter, by: Sequence[str], every: int | None = None, of: str = DUE
+    ) -> pa.Table:
+        """Count the rows that match."""
+        counted = Tally(by, every, of)
+        counted.add(self._held.rows(self._held).filter(expression(where)))
+        return counted.table()
+
+    def moment(self) -> Moment:
+        """Name no commit: their times are not kept."""
+        return Moment(None)
+
+    def as_of(self, instant: int) -> Inspector:
+        """There are no earlier states here."""
+        raise no_earlier("memory")
 
     def versions(self, key: bytes, source_topic: str | None = None) -> pa.Table:
         """Return every version of a key that is still known, oldest first."""

@@ -20,7 +20,7 @@ from state.delta.tables import Tables, refuse_foreign, tables_of
 from state.delta.transfer import DeltaSource
 from state.delta.upkeep import Upkeep
 from state.errors import StateError
-from state.inspect import Inspector
+from state.inspector import Inspector
 from state.made import Made
 from state.memory import MemoryStore
 from state.settings import StateSettings

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from state.claims import Room, may_claim
 from state.columns import reshape
+from state.cursor import ORDER
 from state.row import (
     ATTEMPT,
     CLAIM,
@@ -25,16 +26,16 @@ from state.row import (
     OUTCOME_FIELDS,
     OUTPUT_TOPIC,
     POLICY,
+    REPEATS,
     ROW,
     SCHEDULED,
     SKIPPED,
 )
 from state.rules.policy import Policy
 from state.rules.repeat import Following, following
-from state.select import ORDER, as_due
+from state.select import as_due
 from state.store import Tick
 
-_REPEATS = '"repeat"'
 _MADE_NEW = [CLAIM, *(field.name for field in OUTCOME_FIELDS)]
 _SKIPPED = pa.field(SKIPPED, pa.int64())
 
@@ -64,7 +65,7 @@ def repeats(policies: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     """Tell which policies may ask for a repeat, without reading them."""
     if policies.null_count == len(policies):
         return np.zeros(len(policies), np.bool_)
-    found = pc.fill_null(pc.match_substring(policies, _REPEATS), False)
+    found = pc.fill_null(pc.match_substring(policies, REPEATS), False)
     return np.asarray(found.to_numpy(), np.bool_)
 
 

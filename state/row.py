@@ -25,6 +25,7 @@ HEADERS = "headers"
 DUE = "due"  # when to release it next
 SCHEDULED = "scheduled"  # the instant that was asked for; later DUE when it is tried again
 POLICY = "policy"  # what this message asks for besides, as JSON
+REPEATS = '"repeat"'  # stands in the policy of whatever repeats
 
 # The due of a pending row that is held back: its output topic is paused, or it alone is. Far beyond
 # every instant that is admitted, and still one that can be written as a date.

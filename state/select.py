@@ -1,28 +1,27 @@
 """Picks, orders and counts rows of the state that are at hand as one Arrow table."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.fields import bytes_are, text_in, text_is
-from state.inspect import Filter
+from state.cursor import ORDER, Cursor
+from state.fields import bytes_are, bytes_begin, text_after, text_has, text_in, text_is
+from state.inspector import Filter
 from state.row import (
+    CHANGED_AT,
     DUE,
     KEY,
     KIND,
-    OCCURRENCE,
     OUTPUT_TOPIC,
-    SOURCE_OFFSET,
-    SOURCE_PARTITION,
-    SOURCE_TIMESTAMP,
+    POLICY,
+    REPEATS,
     SOURCE_TOPIC,
     STATUS,
     Kind,
     Status,
 )
-
-# Rows due at the same instant go out in the order in which their records came.
-ORDER = [DUE, SOURCE_TIMESTAMP, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TOPIC, OCCURRENCE]
 
 
 def by_due(rows: pa.Table) -> pa.Table:
@@ -42,20 +41,44 @@ def by_version(rows: pa.Table) -> pa.Table:
 
 def expression(where: Filter) -> pc.Expression:
     """Return the filter as an Arrow expression, for tables and for data sets alike."""
-    terms = [pc.scalar(True)]
+    return _all([pc.scalar(True), *_what(where), *_when(where)])
+
+
+def _what(where: Filter) -> Iterator[pc.Expression]:
     if where.statuses is not None:
-        terms.append(text_in(STATUS, [Status(s).value for s in where.statuses]))
+        yield text_in(STATUS, [Status(s).value for s in where.statuses])
     if where.output_topic is not None:
-        terms.append(text_is(OUTPUT_TOPIC, where.output_topic))
-    if where.due_from is not None:
-        terms.append(pc.field(DUE) >= where.due_from)
-    if where.due_to is not None:
-        terms.append(pc.field(DUE) < where.due_to)
+        yield text_is(OUTPUT_TOPIC, where.output_topic)
     if where.key is not None:
-        terms.append(bytes_are(KEY, where.key))
+        yield bytes_are(KEY, where.key)
+    if where.key_prefix:
+        yield bytes_begin(KEY, where.key_prefix)
     if where.kind is not None:
-        terms.append(text_is(KIND, where.kind.value))
-    return _all(terms)
+        yield text_is(KIND, where.kind.value)
+    if where.repeating:
+        yield text_has(POLICY, REPEATS)
+
+
+def _when(where: Filter) -> Iterator[pc.Expression]:
+    if where.due_from is not None:
+        yield pc.field(DUE) >= where.due_from
+    if where.due_to is not None:
+        yield pc.field(DUE) < where.due_to
+    if where.changed_from is not None:
+        yield pc.field(CHANGED_AT) >= where.changed_from
+    if where.after is not None:
+        yield lies_after(where.after)
+
+
+def lies_after(cursor: Cursor) -> pc.Expression:
+    """Return the expression that finds the rows after a place in the order of release."""
+    found = pc.scalar(False)
+    for name, value in reversed(list(zip(ORDER, cursor, strict=True))):
+        if name == SOURCE_TOPIC:
+            found = text_after(name, str(value)) | (text_is(name, str(value)) & found)
+        else:
+            found = (pc.field(name) > value) | ((pc.field(name) == value) & found)
+    return (pc.field(DUE) >= cursor.due) & found  # the first part lets files be skipped
 
 
 def key_is(key: bytes, source_topic: str | None) -> pc.Expression:

@@ -3,17 +3,9 @@
 import os
 
 from state.errors import ConfigError
+from state.key_text import HEX, decoded, key_text
 
-HEX = "0x"
-
-
-def key_text(key: bytes | None) -> str:
-    """Return a key as text, or as hex after ``0x`` where it is no text a terminal can show."""
-    if key is None:
-        return ""
-    text = _decoded(key)
-    plain = text is not None and text.isprintable() and not text.startswith(HEX)
-    return text if plain and text is not None else HEX + key.hex()
+__all__ = ["key_bytes", "key_text", "payload_text"]
 
 
 def key_bytes(text: str, option: str = "KEY") -> bytes:
@@ -30,14 +22,7 @@ def key_bytes(text: str, option: str = "KEY") -> bytes:
 
 def payload_text(payload: bytes) -> str | None:
     """Return a payload as text, None when it is none that a terminal can show."""
-    text = _decoded(payload)
+    text = decoded(payload)
     if text is None or not all(sign.isprintable() or sign in "\n\r\t" for sign in text):
         return None
     return text
-
-
-def _decoded(raw: bytes) -> str | None:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return None

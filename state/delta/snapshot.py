@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+from deltalake import DeltaTable
 
 from state.admission import Marks
 from state.delta.layout import BUCKET, CHANGELOG, MARK_BUCKET, SCHEDULES
@@ -136,19 +137,30 @@ def look(tables: Tables) -> Snapshot:
     """Take a look at the state as it is now."""
     for _ in range(_LOOKS):
         changelog = tables.dataset(CHANGELOG)
-        lines = read(changelog, _TAIL)
-        table = tables.open(SCHEDULES)
-        schedules = table.to_pyarrow_dataset()
-        mark = read_mark(schedules)
-        newest = pc.max(lines.column(SEQ)).as_py() or 0
-        if mark.seq <= newest:
-            tail = lines.filter(pc.field(SEQ) > mark.seq).sort_by(LINE)
-            files = pa.table(table.get_add_actions(flatten=True))
-            return Snapshot(changelog, schedules, mark, tail, files)
+        snapshot = snapshot_of(changelog, tables.open(SCHEDULES), read(changelog, _TAIL))
+        if snapshot is not None:
+            return snapshot
     raise StateError(
         f"the tables below state.delta.path {tables.path} do not belong together: schedules is "
         "ahead of the changelog; restore all three from the same backup"
     )
+
+
+def snapshot_of(
+    changelog: ds.Dataset, table: DeltaTable, lines: pa.Table | None = None
+) -> Snapshot | None:
+    """Put a changelog and a version of ``schedules`` together; None if that one is ahead.
+
+    ``lines`` are those of the changelog, where they are read already.
+    """
+    lines = read(changelog, _TAIL) if lines is None else lines
+    schedules = table.to_pyarrow_dataset()
+    mark = read_mark(schedules)
+    if mark.seq > (pc.max(lines.column(SEQ)).as_py() or 0):
+        return None
+    tail = lines.filter(pc.field(SEQ) > mark.seq).sort_by(LINE)
+    files = pa.table(table.get_add_actions(flatten=True))
+    return Snapshot(changelog, schedules, mark, tail, files)
 
 
 def read_mark(schedules: ds.Dataset) -> Mark:

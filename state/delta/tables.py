@@ -1,6 +1,6 @@
 """Finds the tables of a state below one path, and reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,10 +39,10 @@ class Tables:
         """Return the place of one table."""
         return f"{self.path.rstrip('/')}/{layout.name}"
 
-    def open(self, layout: Layout) -> DeltaTable:
-        """Return the newest version of a table; StateError when it cannot be read."""
+    def open(self, layout: Layout, version: int | None = None) -> DeltaTable:
+        """Return the newest version of a table, or an older one; StateError if not readable."""
         try:
-            return DeltaTable(self.uri(layout), storage_options=dict(self.options))
+            return DeltaTable(self.uri(layout), version, dict(self.options))
         except TableNotFoundError as error:
             raise StateError(_ABSENT.format(path=self.path)) from error
         except (DeltaError, OSError) as error:
@@ -141,10 +141,24 @@ def read(
     try:
         return data.to_table(columns=columns, filter=where)
     except OSError as error:
-        raise StateError(
-            f"a file of the state cannot be read ({error}); restore the tables below "
-            "state.delta.path from a backup, all three from the same time"
-        ) from error
+        raise StateError(_broken(error)) from error
+
+
+def parts(data: ds.Dataset, columns: list[str], where: pc.Expression) -> Iterator[pa.Table]:
+    """Scan a table a part at a time."""
+    try:
+        for batch in data.scanner(columns=columns, filter=where).to_batches():
+            if batch.num_rows:
+                yield pa.Table.from_batches([batch])
+    except OSError as error:
+        raise StateError(_broken(error)) from error
+
+
+def _broken(error: Exception) -> str:
+    return (
+        f"a file of the state cannot be read ({error}); restore the tables below "
+        "state.delta.path from a backup, all three from the same time"
+    )
 
 
 def _unreadable(path: str, error: Exception) -> str:

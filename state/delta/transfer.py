@@ -11,13 +11,13 @@ import pyarrow.dataset as ds
 from state.admission import coordinates_of, versions_of
 from state.columns import reshape
 from state.copying import CLAIMED_AT, COPIED, LAST_CLAIM, PART_BYTES, Heard, Part, Standing
-from state.delta.inspector import not_outdated
 from state.delta.layout import HISTORY, TABLES
 from state.delta.overlay import COORDINATES, ROW_SEQ, overlay, without_versions
 from state.delta.recall import made_last
 from state.delta.recents import newest_commands
 from state.delta.snapshot import is_live_row, look
 from state.delta.tables import Tables, read
+from state.delta.view import not_outdated
 from state.errors import StateError
 from state.fields import text_is
 from state.lines import SEQ

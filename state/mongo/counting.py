@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from state.inspect import Stats
+from state.inspector import Stats
 from state.ledger import ledger_of
 from state.mongo.last_commit import Changed, is_shown
 from state.mongo.layout import DUE_INDEX, LAST_CLAIM, SCHEDULES, VERSIONS, Db, Document

@@ -9,10 +9,10 @@ from typing import Any
 from pymongo import ASCENDING
 
 from state.claims import Room
+from state.cursor import ORDER
 from state.mongo.layout import DUE_INDEX, LANE, Db, Document
 from state.pausing import Paused
 from state.row import DUE, KIND, OUTPUT_TOPIC, PARKED, STATUS, Kind, Status
-from state.select import ORDER
 
 _SORT = [(name, ASCENDING) for name in ORDER]
 _FETCH = 5_000

@@ -9,6 +9,7 @@ from pymongo.database import Database
 from pymongo.errors import CollectionInvalid, DuplicateKeyError
 
 from state.copying import half_copied
+from state.cursor import ORDER
 from state.errors import StateError
 from state.mongo.meta import COPY_ID, META_ID, Meta
 from state.row import (
@@ -23,7 +24,6 @@ from state.row import (
     Kind,
     Status,
 )
-from state.select import ORDER
 
 Document = dict[str, Any]
 Db = Database[Document]

@@ -1,0 +1,64 @@
+"""Counts documents in the database; what is counted by the due of pending rows, from its index."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from state.inspector import Filter
+from state.mongo.documents import rows_of
+from state.mongo.last_commit import SHOWN, Changed, is_shown
+from state.mongo.layout import DUE_INDEX, SCHEDULES, VERSIONS, Db, Document
+from state.mongo.meta import Meta
+from state.mongo.question import question, worded
+from state.row import Status
+from state.select import expression
+from state.tally import COUNT, FIRST, INSTANT, LAST, Tally
+
+
+def tally_of(
+    db: Db,
+    meta: Meta,
+    changed: Changed,
+    where: Filter,
+    by: Sequence[str],
+    every: int | None,
+    of: str,
+) -> pa.Table:
+    """Count what matches, as it stands after the last commit."""
+    counted = Tally(by, every, of)
+    for name in (SCHEDULES, VERSIONS):
+        steps = [{"$match": _match(name, where, meta, changed)}, {"$group": _group(by, every, of)}]
+        found = list(db[name].aggregate(steps, allowDiskUse=True, **_hint(where)))
+        counted.merge(_as_table(found, [*by, *([INSTANT] if every is not None else [])]))
+        last = list(filter(is_shown, changed[name].values()))
+        counted.add(rows_of(last).filter(expression(where)).select(counted.columns))
+    return counted.table()
+
+
+def _match(name: str, where: Filter, meta: Meta, changed: Changed) -> Document:
+    apart = {"_id": {"$nin": list(changed[name])}} if changed[name] else {}
+    return {"$and": [SHOWN | worded(name, question(where, meta)), apart]}
+
+
+def _group(by: Sequence[str], every: int | None, of: str) -> Document:
+    groups: Document = {name: f"${name}" for name in by}
+    if every is not None:
+        groups[INSTANT] = {"$subtract": [f"${of}", _remainder(f"${of}", every)]}
+    figures = {COUNT: {"$sum": 1}, FIRST: {"$min": f"${of}"}, LAST: {"$max": f"${of}"}}
+    return {"_id": groups, **figures}
+
+
+def _remainder(of: str, every: int) -> Document:
+    """Return what is left of a span; the remainder of the database is negative before 1970."""
+    return {"$mod": [{"$add": [{"$mod": [of, every]}, every]}, every]}
+
+
+def _hint(where: Filter) -> Document:
+    pending = where.statuses is not None and set(where.statuses) == {Status.PENDING}
+    return {"hint": DUE_INDEX} if pending and where.key is None else {}
+
+
+def _as_table(found: Sequence[Document], names: Sequence[str]) -> pa.Table:
+    columns = {name: [group["_id"].get(name) for group in found] for name in names}
+    columns |= {name: [group[name] for group in found] for name in (COUNT, FIRST, LAST)}
+    return pa.table({name: pa.array(column) for name, column in columns.items()})
