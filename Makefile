@@ -34,7 +34,7 @@ machine: $(STAMP)
 	@$(BIN)/python -m pipeline.jvm
 
 demo: machine ## see messages wait and go out, on a broker of its own; STATE=mongo: with a MongoDB
-	@$(BIN)/duestream demo --state $(STATE)
+	@$(BIN)/duestream demo --state $(STATE) --keep data/demo
 
 test: lint machine ## lint, types, imports, then all tests
 	$(SAY) "pytest ..."

@@ -237,6 +237,14 @@ class Client:
         """
         return self._send(Record("", key, value, headers, partition), wait)
 
+    def answers(self, within: timedelta = timedelta(seconds=5)) -> bool:
+        """Tell whether a broker can be reached, and knows the topic that schedules go to."""
+        try:
+            known = self._producer.list_topics(timeout=within.total_seconds())
+        except KafkaException:
+            return False
+        return self._topic in known.topics
+
     def flush(self) -> None:
         """Wait until Kafka has everything; raise KafkaError for what it did not take."""
         while self._producer.flush(1):

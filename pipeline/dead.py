@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from state.inspect import Filter, Inspector
+import pyarrow as pa
+
+from state.inspect import Filter, Inspector, readable
 from state.row import (
     CHANGED_AT,
     DETAIL,
@@ -13,7 +15,9 @@ from state.row import (
     KIND,
     OCCURRENCE,
     OUTPUT_TOPIC,
+    PAYLOAD,
     REASON,
+    ROW,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     SOURCE_TIMESTAMP,
@@ -28,7 +32,19 @@ OWN_HEADERS = "duestream-"  # how the names begin of the headers that a dead let
 
 _SAID = {REASON: "duestream-reason", DETAIL: "duestream-detail"}
 _SINGLE_LOOKS = 20
+_COUNTED = [REASON, DETAIL, KIND, OUTPUT_TOPIC, SOURCE_TOPIC, HEADERS, CHANGED_AT]
 _VERSION = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP, OCCURRENCE)
+
+DEAD = pa.schema(
+    [
+        pa.field("reason", pa.string()),
+        pa.field("kind", pa.string()),
+        pa.field("topic", pa.string()),
+        pa.field("dead", pa.int64()),
+        pa.field("first", pa.timestamp("us", tz="UTC")),
+        pa.field("last", pa.timestamp("us", tz="UTC")),
+    ]
+)
 
 Row = dict[str, Any]
 
@@ -57,6 +73,34 @@ def dead_rows(inspector: Inspector, choice: Choice) -> list[Row]:
     rows = [_with_reason(row) for row in inspector.rows(where).to_pylist()]
     wanted = [row for row in rows if choice.takes(row)]
     return sorted(wanted, key=lambda row: (row[CHANGED_AT], version_of(row)[1:]), reverse=True)
+
+
+def dead_by_reason(inspector: Inspector) -> pa.Table:
+    """Count what is dead: why, what it is, where it was to go or came from, and when it ended.
+
+    A line for each reason, kind (message: Kafka refused it; rejection: it was not admitted) and
+    topic; the most frequent first. Payloads are not read.
+    """
+    lines: dict[tuple[str, str, str], Row] = {}
+    for part in inspector.scan(Filter(statuses=[Status.DEAD], kind=None), _COUNTED):
+        for row in map(_with_reason, part.to_pylist()):
+            at, named = row[CHANGED_AT], (row[REASON] or "", row[KIND], topic_of(row))
+            line = lines.setdefault(named, {"dead": 0, "first": at, "last": at})
+            first, last = min(line["first"], at), max(line["last"], at)
+            line |= {"dead": line["dead"] + 1, "first": first, "last": last}
+    counted = [
+        {"reason": reason, "kind": kind, "topic": topic, **line}
+        for (reason, kind, topic), line in lines.items()
+    ]
+    counted.sort(key=lambda line: (-line["dead"], line["reason"], line["kind"], line["topic"]))
+    return pa.Table.from_pylist(counted, DEAD)
+
+
+def dead_list(rows: list[Row]) -> pa.Table:
+    """Return dead rows as a table for people, payloads that are text included."""
+    shown = readable(pa.Table.from_pylist(rows, ROW))
+    texts = [(row[PAYLOAD] or b"").decode(errors="replace") for row in rows]
+    return shown.append_column("payload", pa.array(texts, pa.string()))
 
 
 def topic_of(row: Row) -> str:

@@ -47,5 +47,5 @@ def text_after(name: str, value: str) -> pc.Expression:
 
 
 def text_has(name: str, part: str) -> pc.Expression:
-    """Tell whether a column of text has a part in it; null has none."""
-    return pc.fill_null(pc.match_substring(pc.field(name).cast(_TEXT), part), False)
+    """Tell whether a column of text has a part in it."""
+    return pc.match_substring(pc.field(name).cast(_TEXT), part)

@@ -6,9 +6,9 @@ texts, one line for what one wants to know. All of them serve notebooks, the com
 program alike, on every store.
 """
 
+from state.answers import Page, busiest, history, page, pending_by_topic, throughput
 from state.cursor import Cursor
 from state.differing import difference
-from state.answers import Page, busiest, history, page, pending_by_topic, throughput
 from state.forecast import due_counts, load
 from state.inspector import Filter, Inspector, Ledger, Moment, Stats
 from state.lateness import Lateness, lateness

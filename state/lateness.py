@@ -21,6 +21,7 @@ _FINEST = 100  # microseconds; what is less late than this counts as that
 _CLASSES = 3_000  # up to some decades of years
 _EDGES = _FINEST * _FINE ** np.arange(_CLASSES)
 _DECADES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 3_600_000]
+_STEPS = np.array(_DECADES) * 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Lateness:
     count: int
     early: int  # out before their instant: never above zero
     longest: float
-    classes: tuple[int, ...]  # how many are late by the n-th class of the distribution
+    steps: tuple[int, ...]  # how many are late by up to each of the steps of ``table``
+    classes: tuple[int, ...]  # how many are late by the n-th class, each one per cent wide
 
     def share(self, of: float) -> float:
         """Return by how much the given share of all messages (0.5, 0.99) was late at most."""
@@ -41,11 +43,10 @@ class Lateness:
 
     def table(self) -> pa.Table:
         """Return the distribution in a few steps: late by up to so many ms, so many messages."""
-        edges = np.array(_DECADES) * 1_000.0
-        steps = np.searchsorted(edges, _EDGES * 0.9999)
-        counts = np.bincount(steps, weights=self.classes, minlength=len(edges) + 1).astype(int)
         upto = [*map(float, _DECADES), None]
-        return pa.table({"up_to_ms": pa.array(upto, pa.float64()), "messages": pa.array(counts)})
+        return pa.table(
+            {"up_to_ms": pa.array(upto, pa.float64()), "messages": pa.array(self.steps)}
+        )
 
 
 def lateness(inspector: Inspector, since: int, topic: str | None = None) -> Lateness:
@@ -55,14 +56,16 @@ def lateness(inspector: Inspector, since: int, topic: str | None = None) -> Late
     has a receipt and is still known counts: closed rows are forgotten after state.keep_closed.
     """
     counted: Ints = np.zeros(_CLASSES, np.int64)
+    steps: Ints = np.zeros(len(_STEPS) + 1, np.int64)
     early, longest, count = 0, 0, 0
     for late in _late(inspector, since, topic):
         places = np.searchsorted(_EDGES, late)
         counted += np.bincount(np.minimum(places, _CLASSES - 1), minlength=_CLASSES)
+        steps += np.bincount(np.searchsorted(_STEPS, late), minlength=len(steps))
         early += int((late < 0).sum())
         longest = max(longest, int(late.max()))
         count += len(late)
-    return Lateness(count, early, longest / 1_000, tuple(counted.tolist()))
+    return Lateness(count, early, longest / 1_000, tuple(steps.tolist()), tuple(counted.tolist()))
 
 
 def _late(inspector: Inspector, since: int, topic: str | None) -> Iterator[Ints]:

@@ -37,7 +37,8 @@ def run(
 def demo(
     seconds: Annotated[int, typer.Option(min=1, help="About how long it plays.")] = 30,
     keep: Annotated[
-        Path | None, typer.Option(help="Keep its files in this folder; else they are removed.")
+        Path | None,
+        typer.Option(help="Keep its files in this folder until the next demo; else none stay."),
     ] = None,
     state: Annotated[
         Literal["delta", "mongo"], typer.Option(help="Where the state is kept.")

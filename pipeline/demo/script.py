@@ -1,4 +1,4 @@
-"""What the demo sends: messages over half a minute, some replaced, some cancelled, some bad."""
+"""What the demo sends: messages over half a minute, some replaced, cancelled, bad, or for later."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from confluent_kafka import Producer
 
-from pipeline.client import Client
+from pipeline.client import Client, Repeat
 from pipeline.demo.watcher import Seen
 
 REMINDERS = "reminders"
@@ -18,7 +18,7 @@ OUTPUTS = (REMINDERS, ORDERS)
 class Step:
     """One thing the demo does; ``after`` seconds from its start, due ``due`` seconds from it."""
 
-    what: str  # schedule, cancel, bad, forbidden
+    what: str  # schedule, later (stays pending), repeat, cancel, bad, forbidden
     after: float
     key: str
     topic: str = ""
@@ -46,6 +46,10 @@ def _steps(seconds: float) -> Iterator[Step]:
         yield Step("cancel", 3, f"order-{n:02}")
     yield Step("schedule", 1, "late", REMINDERS, "due an hour ago, so sent at once", -3600)
     yield Step("bad", 1.5, "bad", text="this is no CloudEvent")
+    for n in range(12):  # not due while the demo plays: something is left to look at
+        due = 600 * 1.6**n
+        yield Step("later", 1, f"later-{n:02}", OUTPUTS[n % 2], f"later, no. {n}", due)
+    yield Step("repeat", 1, "standup", REMINDERS, "every ten minutes, a day long", 600)
     yield Step("forbidden", 1.5, "not-allowed", "payroll", "to a topic nobody allowed", 5)
 
 
@@ -58,7 +62,8 @@ def play(step: Step, client: Client, raw: Producer, topic: str, start: datetime)
         raw.flush()
     else:
         due = start + timedelta(seconds=step.due)
-        client.schedule(step.text, topic=step.topic, key=step.key, at=due)
+        repeat = Repeat(every="10m", count=144) if step.what == "repeat" else None
+        client.schedule(step.text, topic=step.topic, key=step.key, at=due, repeat=repeat)
 
 
 def due_instants(script: list[Step], start: datetime) -> dict[str, int]:
@@ -72,8 +77,8 @@ def due_instants(script: list[Step], start: datetime) -> dict[str, int]:
 
 
 def last_due(script: list[Step]) -> float:
-    """Return the seconds from the start to the last instant."""
-    return max(step.due for step in script)
+    """Return the seconds from the start to the last instant that is waited for."""
+    return max(step.due for step in script if step.what == "schedule")
 
 
 def all_out(script: list[Step], published: Sequence[Seen], dead: Sequence[Seen]) -> bool:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import yaml
 from confluent_kafka import Producer
 from rich.console import Console
 from rich.live import Live
@@ -16,7 +18,7 @@ from pipeline.clock import now_micros
 from pipeline.config.settings import Settings
 from pipeline.demo import script
 from pipeline.demo.look import Look
-from pipeline.demo.stage import DEAD, INPUT, JobProcess, settings_of, write_settings
+from pipeline.demo.stage import DEAD, INPUT, JobProcess, clear, settings_of, write_settings
 from pipeline.demo.summary import summary
 from pipeline.demo.watcher import Watcher
 from pipeline.local_kafka import LocalKafka
@@ -35,8 +37,7 @@ def run_demo(seconds: float = 30.0, keep: Path | None = None, kind: str = "delta
     """Start Kafka and the job, play the script, show it live and sum it up."""
     console = Console()
     with ExitStack() as stack:
-        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="duestream-")))
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = _folder(keep, stack)
         with console.status("starting a Kafka broker on this machine"):
             broker = stack.enter_context(LocalKafka())
             broker.create_topics([INPUT, DEAD], partitions=2)
@@ -49,7 +50,25 @@ def run_demo(seconds: float = 30.0, keep: Path | None = None, kind: str = "delta
             _wait_for(job.ready, "the job to start")
         _play(console, settings_of(file), job, script.steps(seconds))
         if keep:
-            console.print(f"look into it with: duestream list --config {file}")
+            _tell_where(console, file, kind)
+
+
+def _folder(keep: Path | None, stack: ExitStack) -> Path:
+    """Return an empty folder; what an earlier demo left there is gone with its broker."""
+    if keep is None:
+        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="duestream-")))
+    folder = keep.resolve()
+    clear(folder)
+    return folder
+
+
+def _tell_where(console: Console, file: Path, kind: str) -> None:
+    console.print(f"look into it with: duestream list --config {file}", soft_wrap=True)
+    console.print("or open the notebooks: docs/notebooks.md", soft_wrap=True)
+    if kind == "mongo":
+        port = urlsplit(str(yaml.safe_load(file.read_text())["state"]["mongo"]["uri"])).port
+        serve = f"duestream mongo --data {file.parent / 'mongo'} --port {port}"
+        console.print(f"its MongoDB has ended; serve it again with: {serve}", soft_wrap=True)
 
 
 def _state(kind: str, folder: Path, console: Console, stack: ExitStack) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Sets the demo's stage: a broker, the topics, a settings file and the job as a process."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from pipeline.config.found import SETTINGS_FILE
 from pipeline.config.load import load_settings
 from pipeline.config.settings import Settings
 from pipeline.demo.script import OUTPUTS
@@ -16,11 +18,34 @@ from state.errors import DuestreamError
 INPUT = "demo.schedules"
 DEAD = "demo.dead-letters"
 _READY = "running;"
+_MARK = "name: demo\n"
+_OURS = {SETTINGS_FILE, "checkpoint", "job.log", "mongo", "state"}
+
+
+def clear(folder: Path) -> None:
+    """Make a folder, or empty that of an earlier demo; DuestreamError if it is anything else's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {entry.name for entry in folder.iterdir()}
+    if found and not (found <= _OURS and _is_demos(folder / SETTINGS_FILE)):
+        raise DuestreamError(
+            f"--keep {folder}: the folder holds other things than an earlier demo; name an empty "
+            "one, or one that does not exist yet"
+        )
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    (folder / SETTINGS_FILE).write_text(_MARK, encoding="utf-8")  # also if nothing comes of it
+
+
+def _is_demos(file: Path) -> bool:
+    return file.is_file() and _MARK in file.read_text(encoding="utf-8", errors="replace")
 
 
 def write_settings(folder: Path, bootstrap_servers: str, state: dict[str, object]) -> Path:
     """Write the settings of the demo's job; they stay for a look with the other commands."""
-    file = folder / "duestream.yaml"
+    file = folder / SETTINGS_FILE
     settings = {
         "name": "demo",
         "kafka": {"bootstrap_servers": bootstrap_servers},
