@@ -2,27 +2,15 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from making import Maker
+from making import Made, Maker
 from pymongo import MongoClient
 
-from state.inspect import Inspector
 from state.memory import MemoryStore
 from state.open import open_inspector, open_store
 from state.settings import DAY, StateSettings
-
-
-@dataclass(frozen=True)
-class Made:
-    """A state, what made it, and the variables by which programs find it."""
-
-    kind: str
-    maker: Maker
-    inspector: Inspector
-    variables: dict[str, str]
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ from pipeline.clock import now_micros
 from pipeline.deadletter import dead_letter_headers
 from pipeline.identity import rejection_identity
 from state.claims import Room
+from state.inspect import Inspector
 from state.row import COMMANDS, OUTCOMES, PARKED_ALONE, Entry, Kind
 from state.store import Store, Tick
 from state.version import Version
@@ -134,3 +136,13 @@ class Maker:
         late = (10 + n) * 1_000  # milliseconds: from 10 to 249
         receipt |= {"published_at": line["due"] + late}
         return self.version(line) | {"status": "done", "attempt": 0, **receipt}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A state, what made it, and the variables by which programs find it."""
+
+    kind: str
+    maker: Maker
+    inspector: Inspector
+    variables: dict[str, str]

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pyarrow.compute as pc
 import pytest
-from conftest import Made
-from making import DONE, FAR, HOUR, MINUTE, MOVED, NEAR, REFUSED, REPEATED
+from making import DONE, FAR, HOUR, MINUTE, MOVED, NEAR, REFUSED, REPEATED, Made
 
 from pipeline.dead import dead_by_reason
 from state.errors import ConfigError, StateError

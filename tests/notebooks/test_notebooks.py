@@ -11,8 +11,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from conftest import Made
-from making import DONE, FAR, NEAR, REFUSED
+from making import DONE, FAR, NEAR, REFUSED, Made
 
 from pipeline.local_kafka import LocalKafka
 
