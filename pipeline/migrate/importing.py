@@ -32,14 +32,17 @@ from state.row import (
     OUTPUT_TOPIC,
     PAYLOAD,
     POLICY,
+    SCHEDULED,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
+    SOURCE_TIMESTAMP,
     SUPERSEDED,
     Entry,
 )
 from state.store import Store
 
 _ROWS_A_TASK = 20_000
+_CLOCKS_DIFFER = 60_000_000  # microseconds, between those of schedulers and producers at the most
 _PACKED = "packed"
 _CONTENT = (OUTPUT_TOPIC, OUTPUT_PARTITION, OUTPUT_KEY, PAYLOAD, HEADERS, DUE, POLICY)
 _CARRIED = [field.name for field in LINE if field.name in COMMANDS.names]
@@ -58,6 +61,7 @@ def rows_to_take(lines: DataFrame, report: Report, choice: Choice) -> Iterator[p
     """Yield puts, and cancels of what is over, upwards in each partition (state.row.COMMANDS)."""
     puts, ends = _puts(report, choice), _ends(choice)
     values = {name: F.when(puts, F.col(name)) for name in _CONTENT}
+    values[DUE] = F.when(puts, F.col(DUE)).when(_is_mark(), F.col(SOURCE_TIMESTAMP))
     values[ENTRY] = F.when(puts, Entry.PUT.value).otherwise(Entry.CANCEL.value)
     chosen = fates(lines, choice.now, _CARRIED).where(puts | ends)
     chosen = chosen.select(*[values.get(n, F.col(n)).alias(n) for n in _CARRIED])
@@ -87,6 +91,10 @@ def _puts(report: Report, choice: Choice) -> Column:
     return F.col(FATE).isin(*wanted) & allowed
 
 
+def _is_mark() -> Column:
+    return F.col(FATE) == Fate.SENT.value
+
+
 def _ends(choice: Choice) -> Column:
     if not choice.with_ends:
         return F.lit(False)
@@ -105,10 +113,26 @@ def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _with_effect(store: Store, table: pa.Table) -> pa.Table:
-    """Leave out the cancels of schedules that are not pending: they would count as too late."""
+    """Leave out the cancels that end nothing: they would count as too late.
+
+    One that stands for a mark has as its DUE when the mark was written. It ends what was due by
+    then: a schedule for later was put when the one before it went out, and is not sent yet.
+    """
     is_put = pc.equal(table[ENTRY], Entry.PUT.value)
     ends = table.filter(pc.invert(is_put))
     if ends.num_rows == 0:
         return table
-    held = store.pending(ends[IDENTITY].to_pylist(), whole=False)[IDENTITY]
-    return table.filter(pc.or_(is_put, pc.is_in(table[IDENTITY], pc.unique(held))))
+    held = _scheduled(store.pending(ends[IDENTITY].to_pylist(), whole=False))
+    effect = [
+        put or (identity in held and (by is None or held[identity] <= by + _CLOCKS_DIFFER))
+        for put, identity, by in zip(
+            is_put.to_pylist(), table[IDENTITY].to_pylist(), table[DUE].to_pylist(), strict=True
+        )
+    ]
+    due = pc.if_else(is_put, table[DUE], pa.scalar(None, pa.int64()))
+    return reshape(table, COMMANDS, {DUE: due}).filter(pa.array(effect, pa.bool_()))
+
+
+def _scheduled(pending: pa.Table) -> dict[bytes, int]:
+    """Return for which instant each pending schedule was put."""
+    return dict(zip(pending[IDENTITY].to_pylist(), pending[SCHEDULED].to_pylist(), strict=True))
