@@ -24,14 +24,15 @@ def run(
 ) -> None:
     """Run the job, until Ctrl-C or SIGTERM."""
     from pipeline.config.checks import require_runnable
-    from pipeline.observe.logs import set_up_logs
+    from pipeline.observe.logs import last_words, set_up_logs
 
     settings = settings_of(config, assign)
     require_runnable(settings)  # before Spark, which takes a while to start
     set_up_logs(settings.log.level, settings.log.format)
-    with extras_told():
-        from pipeline.app import run as run_job
-    run_job(settings, once=once, measure=measure)
+    with last_words(settings.log.format):
+        with extras_told():
+            from pipeline.app import run as run_job
+        run_job(settings, once=once, measure=measure)
 
 
 def demo(

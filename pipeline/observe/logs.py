@@ -2,8 +2,15 @@
 
 import json
 import logging
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
+
+from state.errors import DuestreamError
+
+log = logging.getLogger(__name__)
 
 _TEXT = "%(asctime)s %(levelname)s %(message)s"
 # What every record has; all else is what somebody gave with ``extra``.
@@ -36,6 +43,18 @@ def set_up_logs(level: str, form: Literal["text", "json"]) -> None:
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     # Its exporters complain of every single push; whoever asked for one says it once.
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
+
+
+@contextmanager
+def last_words(form: Literal["text", "json"]) -> Iterator[None]:
+    """Have the sentence that ends a job be a line like the others, where those are JSON."""
+    try:
+        yield
+    except DuestreamError as error:
+        if form == "text":
+            raise
+        log.error("%s", error)
+        sys.exit(2)
 
 
 def _instant(seconds: float) -> str:

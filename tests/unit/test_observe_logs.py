@@ -5,7 +5,10 @@ import logging
 import subprocess
 import sys
 
-from pipeline.observe.logs import JsonLines
+import pytest
+
+from pipeline.observe.logs import JsonLines, last_words
+from state.errors import StateError
 
 
 def line(**given) -> dict:
@@ -51,3 +54,16 @@ logging.getLogger("opentelemetry.sdk").error("a push failed")
     found = json.loads(said["json"])
     assert (found["message"], found["batch"], found["level"]) == ("running; here", 7, "INFO")
     assert said["text"].endswith("INFO running; here")
+
+
+def test_the_sentence_that_ends_a_job_is_a_line_like_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(SystemExit) as ended, last_words("json"):
+        raise StateError("another job runs on this state")
+    assert ended.value.code == 2
+    assert [(r.levelname, r.getMessage()) for r in caplog.records] == [
+        ("ERROR", "another job runs on this state")
+    ]
+    with pytest.raises(StateError), last_words("text"):
+        raise StateError("another job runs on this state")
