@@ -13,9 +13,10 @@ from state.crashpoint import CRASH_AT
 
 _RESERVED = frozenset({CONFIG_FILE, "DUESTREAM_CACHE", CRASH_AT})
 _TESTS = "DUESTREAM_TEST_"
-# What Kubernetes tells every pod about services whose name begins like ours.
+# What Kubernetes tells every pod about services whose name begins like ours; a setting has two
+# underscores between its steps.
 _SERVICE = re.compile(
-    r"DUESTREAM_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)?)"
+    r"DUESTREAM_(?!\w*__)(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)?)"
 )
 
 

@@ -76,6 +76,20 @@ def test_the_dockerfile_has_no_fault_that_hadolint_knows(name: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_what_prometheus_and_grafana_read_is_there() -> None:
+    folder = ROOT / "conf" / "prometheus"
+    settings = yaml.safe_load((folder / "compose.yml").read_text())
+    assert all((folder / name).is_file() for name in settings["rule_files"])
+    ((asked,),) = [each["targets"] for each in settings["scrape_configs"][0]["static_configs"]]
+    assert asked == f"duestream:{load_settings(environ=image_environment()).metrics.port}"
+    assert (ROOT / "conf" / "grafana" / "duestream.json").is_file()
+
+
+def image_environment() -> dict[str, str]:
+    """The variables that the image sets for the job."""
+    return dict(re.findall(r"(DUESTREAM_(?!CACHE)\w+)=(\S+)", (ROOT / "Dockerfile").read_text()))
+
+
 def test_the_image_runs_as_nobody_special_and_says_how_it_is() -> None:
     steps = (ROOT / "Dockerfile").read_text()
     last = steps[steps.rindex("\nFROM ") :]

@@ -55,6 +55,14 @@ def test_the_settings_are_those_of_a_job_that_can_run(tmp_path: Path) -> None:
     require_runnable(load_settings(file, environ=one("Secret")["stringData"]))
 
 
+def test_probes_ask_where_the_image_answers() -> None:
+    (container,) = one("Deployment")["spec"]["template"]["spec"]["containers"]
+    ((port,), dockerfile) = (container["ports"], (FOLDER.parents[1] / "Dockerfile").read_text())
+    assert f"DUESTREAM_METRICS__PORT={port['containerPort']} " in dockerfile
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"]["port"] == port["name"]
+
+
 def test_there_is_never_more_than_one_job_on_the_state() -> None:
     spec = one("Deployment")["spec"]
     assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})

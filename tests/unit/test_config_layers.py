@@ -214,5 +214,6 @@ def test_what_kubernetes_says_of_services_is_not_taken_for_settings(folder: Path
         "DUESTREAM_UI_SVC_SERVICE_PORT_HTTP": "80",
     }
     assert load_settings(None, {}, environ) == Settings()
+    assert load_settings(None, {}, {"DUESTREAM_METRICS__PORT": "9464"}).metrics.port == 9464
     with pytest.raises(ConfigError, match="DUESTREAM_PORTS"):
         load_settings(None, {}, {"DUESTREAM_PORTS": "1"})
