@@ -24,6 +24,7 @@ from pipeline.event import (
     cancel_record,
     schedule_record,
 )
+from pipeline.login import not_let_in, turned_away
 from pipeline.orders import Remarks, order_record, reschedule_record, scope_record
 from pipeline.terms import Repeat, SameKey, Terms
 from pipeline.written import ScheduleError
@@ -91,7 +92,7 @@ class Client:
         self._topic = topic or source.topic
         self._servers = cluster.bootstrap_servers
         self._failures: list[str] = []
-        self._last_error = ""
+        self._heard: Any = None  # what the connection itself complained of last
         limit = {"message.timeout.ms": round(timeout.total_seconds() * 1000)}
         self._producer = self._connect(
             _OPTIONS | limit | librdkafka_options(cluster) | dict(options or {})
@@ -301,11 +302,14 @@ class Client:
             self._failures.append(self._sentence(failure))
 
     def _note_error(self, failure: Any) -> None:
-        self._last_error = failure.str()
+        self._heard = failure
 
     def _sentence(self, failure: Any) -> str:
         if failure.code() in _UNREACHED:
-            why = f" ({self._last_error})" if self._last_error else ""
+            heard = [] if self._heard is None else [self._heard]
+            if turned_away(heard) is not None:
+                return not_let_in(self._servers, self._heard.str())
+            why = f" ({self._heard.str()})" if heard else ""
             return (
                 f"kafka.bootstrap_servers: no broker at {self._servers} took the message in time; "
                 f"is Kafka running there?{why}"

@@ -69,12 +69,18 @@ class LocalKafka(LocalServer):
 
     def _launch(self, port: int, controller: int) -> None:
         self._make_folder(self.data, "the broker")
-        properties = write_properties(self.data, port, controller, self._settings)
+        properties = write_properties(
+            self.data, port, controller, self._settings_on(port, controller)
+        )
         java = [str(check_java()), *_JVM, "-cp", f"{broker_jars()}/*"]
         java.append(f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}")
         if not (self.data / "log" / "meta.properties").exists():
             self._format(java, properties)
         self._run([*java, "kafka.Kafka", str(properties)])
+
+    def _settings_on(self, port: int, controller: int) -> Mapping[str, str]:
+        """Return what server.properties says besides the usual, for the ports it has."""
+        return self._settings
 
     def _format(self, java: list[str], properties: Path) -> None:
         command = [*java, "kafka.tools.StorageTool", "format", "-t", cluster_id()]

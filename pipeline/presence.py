@@ -21,6 +21,10 @@ log = logging.getLogger(__name__)
 
 _SESSION_TIMEOUT = 10.0  # seconds
 _CALL_TIMEOUT = 30.0
+_ADVICE = (
+    "allow it (Read on groups that begin with duestream.): duestream acl show prints the commands"
+)
+_NOT_ALLOWED = frozenset({Code.GROUP_AUTHORIZATION_FAILED, Code.TOPIC_AUTHORIZATION_FAILED})
 _SOON = frozenset(
     {
         Code.NOT_COORDINATOR,
@@ -47,7 +51,8 @@ class Presence:
                 "session.timeout.ms": int(_SESSION_TIMEOUT * 1000),
             }
         )
-        self._joined = threading.Event()
+        self._heard = threading.Event()  # whether it may join, or why not
+        self._refused = ""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._stay, name="presence", daemon=True)
 
@@ -57,10 +62,10 @@ class Presence:
         # Membership is all that is wanted: what the member is assigned is never read.
         self._consumer.subscribe([self._topic], on_assign=self._assigned)
         self._thread.start()
-        if not self._joined.wait(_CALL_TIMEOUT):
+        if not self._heard.wait(_CALL_TIMEOUT) or self._refused:
+            why = f": {self._refused}" if self._refused else ""
             raise KafkaError(
-                f"Kafka does not let this job join the group {self._group}; "
-                "check that it may (ACL on groups that begin with duestream.)"
+                f"Kafka does not let this job join the group {self._group}{why}; {_ADVICE}"
             )
         self._refuse_if(self._others())
 
@@ -74,11 +79,15 @@ class Presence:
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         consumer.assign(partitions)
         consumer.pause(partitions)
-        self._joined.set()
+        self._heard.set()
 
     def _stay(self) -> None:
         while not self._closing.is_set():
-            self._consumer.poll(0.5)
+            message = self._consumer.poll(0.5)
+            error = None if message is None else message.error()
+            if error is not None and error.code() in _NOT_ALLOWED and not self._heard.is_set():
+                self._refused = error.str()
+                self._heard.set()
 
     def _wait_until_alone(self) -> None:
         others = self._others()
@@ -116,7 +125,7 @@ class Presence:
                 if code not in _SOON or time.monotonic() > give_up:
                     raise KafkaError(
                         f"Kafka does not describe the group {self._group}: {error.args[0].str()}; "
-                        "check that this job may (ACL on groups that begin with duestream.)"
+                        f"{_ADVICE}"
                     ) from error
             time.sleep(0.2)
 

@@ -11,7 +11,9 @@ from confluent_kafka import admin as kafka_admin
 
 from pipeline.config.kafka import librdkafka_options
 from pipeline.config.kafka_block import KafkaSettings
-from state.errors import ConfigError, KafkaError
+from pipeline.granted import refuse_hidden
+from pipeline.login import connect
+from state.errors import KafkaError
 
 Partition = tuple[str, int]
 
@@ -37,15 +39,12 @@ class TopicReader:
     def __init__(
         self, kafka: KafkaSettings, topics: list[str], patience: float = _PATIENCE
     ) -> None:
-        self._servers = kafka.bootstrap_servers
         self._patience = patience
-        options = librdkafka_options(kafka)
-        try:
-            self._admin = _ADMIN.AdminClient(options | _QUIET)
-            self._consumer = Consumer(options | _READING | _QUIET)
-        except KafkaException as error:
-            raise ConfigError(f"kafka: {error.args[0].str()}") from error
-        self._partitions = self._known_partitions(topics)
+        self._admin: Any
+        self._admin, known = connect(kafka, _TIMEOUT)
+        refuse_hidden(self._admin, kafka, [topic for topic in topics if topic not in known])
+        self._consumer = Consumer(librdkafka_options(kafka) | _READING | _QUIET)
+        self._partitions = [(t, n) for t in topics if t in known for n in known[t].partitions]
         self._ends = self._offsets(_ADMIN.OffsetSpec.latest())
         self._starts = self.lowest()
 
@@ -97,16 +96,6 @@ class TopicReader:
             if message.offset() >= (end if failure else end - 1):
                 del open_ends[at]
                 self._consumer.pause([TopicPartition(*at)])
-
-    def _known_partitions(self, topics: list[str]) -> list[Partition]:
-        try:
-            known = self._admin.list_topics(timeout=_TIMEOUT).topics
-        except KafkaException as error:
-            raise KafkaError(
-                f"kafka.bootstrap_servers: no broker answers at {self._servers}; is Kafka running "
-                "there?"
-            ) from error
-        return [(t, number) for t in topics if t in known for number in known[t].partitions]
 
     def _offsets(self, which: Any) -> dict[Partition, int]:
         if not self._partitions:

@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.config.kafka import spark_source_options
 from pipeline.config.settings import Settings
+from pipeline.rights import GROUPS
 from pipeline.withdraw import with_withdrawals
 
 
@@ -40,6 +41,8 @@ def clock(spark: SparkSession) -> DataFrame:
 
 
 def _kafka(spark: SparkSession, topics: list[str], options: dict[str, str]) -> DataFrame:
+    # One beginning for all names of groups: so one right covers them.
+    options = {"groupIdPrefix": f"{GROUPS}source", **options}
     always = {
         "kafka.isolation.level": "read_committed",
         "subscribe": ",".join(topics),

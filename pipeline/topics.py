@@ -12,9 +12,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from pipeline.config.kafka import librdkafka_options
 from pipeline.config.settings import Settings
-from pipeline.quiet import quiet
+from pipeline.granted import require_rights, warn_of_outputs
+from pipeline.login import connect
 from state.errors import KafkaError
 
 log = logging.getLogger(__name__)
@@ -28,10 +28,11 @@ _MARKERS = {"cleanup.policy": "compact", "segment.bytes": str(16 * 1024 * 1024)}
 
 def prepare_topics(settings: Settings) -> None:
     """Create the job's own topics where they are missing; input topics must exist."""
-    admin = AdminClient(quiet(librdkafka_options(settings.kafka)))
-    existing = _existing(admin, settings.kafka.bootstrap_servers)
+    admin, listed = connect(settings.kafka, _TIMEOUT)
+    existing = {name: len(topic.partitions) for name, topic in listed.items()}
     read = [("sources[].topic", source.topic) for source in settings.sources]
     read += [("withdraw[].topic", rule.topic) for rule in settings.withdraw]
+    require_rights(admin, settings, [topic for _, topic in read])
     for setting, topic in read:
         if topic not in existing:
             raise KafkaError(
@@ -54,17 +55,8 @@ def prepare_topics(settings: Settings) -> None:
     for kept in (*letters, *sorted(settings.history_topics)):
         if kept is not None and kept not in existing:
             _create(admin, NewTopic(kept, -1, copies))
-
-
-def _existing(admin: AdminClient, servers: str) -> dict[str, int]:
-    try:
-        listed = admin.list_topics(timeout=_TIMEOUT).topics
-    except KafkaException as error:
-        raise KafkaError(
-            f"no Kafka broker answers at {servers} (kafka.bootstrap_servers): "
-            f"{error.args[0].str()}; start one, for a try-out with: duestream kafka"
-        ) from error
-    return {name: len(topic.partitions) for name, topic in listed.items()}
+    require_rights(admin, settings, settings.reserved_topics)
+    warn_of_outputs(admin, settings)
 
 
 def _refuse_if_forgetful(admin: AdminClient, topic: str) -> None:
@@ -98,5 +90,6 @@ def _wait(answer: Future[None], what: str) -> None:
     except KafkaException as error:
         if error.args[0].code() != Code.TOPIC_ALREADY_EXISTS:
             raise KafkaError(
-                f"cannot {what}: {error.args[0].str()}; create it yourself or allow this job to"
+                f"cannot {what}: {error.args[0].str()}; create it yourself or allow this job to "
+                "(duestream acl show prints the commands)"
             ) from error

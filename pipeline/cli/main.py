@@ -5,6 +5,7 @@ import sys
 import typer
 
 from pipeline.cli import (
+    acl,
     audit,
     commands,
     config,
@@ -48,6 +49,7 @@ app.add_typer(dead.app, name="dead")
 app.add_typer(state.app, name="state")
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(config.app, name="config")
+app.add_typer(acl.app, name="acl")
 
 
 @app.command()

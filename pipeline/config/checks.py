@@ -37,14 +37,16 @@ def require_runnable(settings: Settings) -> None:
         raise refusal(gaps)
 
 
+def require_outputs(settings: Settings) -> None:
+    """Raise ConfigError unless the settings say where messages may go."""
+    gaps = list(_no_outputs(settings))
+    if gaps:
+        raise refusal(gaps)
+
+
 def missing_to_run(settings: Settings) -> Iterator[Problem]:
     """Yield what a job needs and other commands do not."""
-    if not settings.outputs.allow:
-        yield Problem(
-            "outputs.allow",
-            "names no topic, so nothing could be published; list topics or patterns, "
-            "such as [orders, 'invoices.*']",
-        )
+    yield from _no_outputs(settings)
     if settings.state.kind == "memory":
         return
     if settings.state.kind == "delta" and settings.state.delta.path is None:
@@ -53,6 +55,15 @@ def missing_to_run(settings: Settings) -> Iterator[Problem]:
         yield Problem("state.mongo.uri", "is not set; give one, such as mongodb://host:27017")
     if settings.pipeline.checkpoint is None:
         yield Problem("pipeline.checkpoint", "is not set; give a durable folder or URI")
+
+
+def _no_outputs(settings: Settings) -> Iterator[Problem]:
+    if not settings.outputs.allow:
+        yield Problem(
+            "outputs.allow",
+            "names no topic, so nothing could be published; list topics or patterns, "
+            "such as [orders, 'invoices.*']",
+        )
 
 
 def _security(security: SecuritySettings) -> Iterator[Problem]:

@@ -55,9 +55,10 @@ def start_outbox(
     except KafkaException as error:
         raise KafkaError(
             f"Kafka does not let this job publish: {error.args[0].str()}; check that it may write "
-            "transactions (ACL on transactional ids that begin with duestream.), and that "
-            "publish.transaction_timeout and kafka.producer_options are such as the brokers take; "
-            "or set publish.guarantee: at_least_once"
+            "transactions (Write on transactional ids that begin with duestream.: duestream acl "
+            "show prints the commands), and that publish.transaction_timeout and "
+            "kafka.producer_options are such as the brokers take; or set publish.guarantee: "
+            "at_least_once"
         ) from error
     outbox = Outbox(
         found.publishers,

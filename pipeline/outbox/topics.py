@@ -101,7 +101,11 @@ class Topics:
 def _refusal(item: Item, limits: Limits, shape: Shape, now: int) -> Refusal | None:
     topic, partition = limits.topic, item.chunk.to_partition[item.index]
     if limits.partitions is None:
-        return Refusal(Reason.UNKNOWN_TOPIC, f"topic {topic} does not exist; create it")
+        return Refusal(
+            Reason.UNKNOWN_TOPIC,
+            f"topic {topic} does not exist; create it, or allow this job to write to it: a topic "
+            "it may not see looks the same",
+        )
     if partition is not None and partition >= limits.partitions:
         return Refusal(
             Reason.UNKNOWN_PARTITION,

@@ -1,0 +1,81 @@
+"""Opens a client for administration, and says in a sentence why a cluster does not let it in."""
+
+import socket
+import time
+from typing import Any
+
+from confluent_kafka import KafkaError as Code
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from pipeline.config.kafka import librdkafka_options
+from pipeline.config.kafka_block import KafkaSettings
+from pipeline.quiet import quiet
+from state.errors import ConfigError, KafkaError
+
+_FIRST_TRY = 1.0  # seconds
+_TURNED_AWAY = frozenset({Code._AUTHENTICATION, Code.SASL_AUTHENTICATION_FAILED, Code._SSL})
+_CONNECTED_WITHIN = 2.0
+
+Topics = dict[str, Any]  # what the cluster tells of each topic, by name
+
+
+def connect(kafka: KafkaSettings, timeout: float) -> tuple[AdminClient, Topics]:
+    """Return a client, and the topics that its user may see."""
+    heard: list[Code] = []
+    admin = _admin(kafka, heard)
+    give_up, patience = time.monotonic() + timeout, _FIRST_TRY
+    while True:
+        try:
+            return admin, admin.list_topics(timeout=patience).topics
+        except KafkaException as error:
+            admin.poll(0)  # lets the client tell what it heard
+            cause = turned_away(heard)
+            if cause is not None:
+                raise KafkaError(not_let_in(kafka.bootstrap_servers, cause.str())) from error
+            if time.monotonic() > give_up:
+                raise KafkaError(_no_answer(kafka, error.args[0])) from error
+        patience = min(2 * patience, max(give_up - time.monotonic(), _FIRST_TRY))
+
+
+def turned_away(heard: list[Code]) -> Code | None:
+    """Return what says that the brokers are there and the login is wrong, if anything does."""
+    return next((error for error in heard if error.code() in _TURNED_AWAY), None)
+
+
+def not_let_in(servers: str, cause: str) -> str:
+    """Say that the brokers do not let this client in, and which settings decide it."""
+    return (
+        f"kafka.security: the brokers at {servers} (kafka.bootstrap_servers) do not let this "
+        f"client in: {cause}; check protocol, mechanism, username, password and ca_file there"
+    )
+
+
+def _admin(kafka: KafkaSettings, heard: list[Code]) -> AdminClient:
+    options: dict[str, Any] = {**quiet(librdkafka_options(kafka)), "error_cb": heard.append}
+    try:
+        return AdminClient(options)
+    except KafkaException as error:
+        raise ConfigError(f"kafka: {error.args[0].str()}") from error
+
+
+def _no_answer(kafka: KafkaSettings, error: Code) -> str:
+    servers, protocol = kafka.bootstrap_servers, kafka.security.protocol
+    if any(_listens(server.strip()) for server in servers.split(",")):
+        return not_let_in(servers, f"nobody there answers in {protocol} (kafka.security.protocol)")
+    return (
+        f"no Kafka broker answers at {servers} (kafka.bootstrap_servers): {error.str()}; "
+        "start one, for a try-out with: duestream kafka"
+    )
+
+
+def _listens(server: str) -> bool:
+    """Tell whether anything can be connected to, whatever it speaks."""
+    host, _, port = server.removeprefix("PLAINTEXT://").rpartition(":")
+    if not port.isdigit():
+        return False
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECTED_WITHIN).close()
+    except OSError:
+        return False
+    return True
