@@ -6,7 +6,7 @@ STATE ?= delta
 STORE ?= delta
 
 .DEFAULT_GOAL := help
-.PHONY: help install machine demo test torture lint bench wheel pins clean
+.PHONY: help install machine demo test torture lint bench docs wheel pins clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | \
@@ -57,6 +57,10 @@ bench: machine ## measure, and print the machine and tables; STORE=mongo: both s
 
 wheel: $(STAMP) ## build the wheel, for spark-submit and Databricks, into dist
 	@$(BIN)/python -m hatchling build -t wheel -d dist
+
+docs: $(STAMP) ## build the documentation as a site into build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(SAY) "built: build/site/index.html"
 
 pins: ## resolve constraints.txt anew from pyproject.toml
 	$(SAY) "resolving (some minutes) ..."

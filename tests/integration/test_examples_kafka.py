@@ -13,6 +13,7 @@ from pipeline.cli.main import main
 from pipeline.local_kafka import LocalKafka
 from pipeline.planning.event import WISHES
 from tests.examples import FOLDER, SCRIPTS, command_lines, event
+from tests.pages import ROOT, blocks
 from tests.reading import read_committed
 
 TOPIC = "duestream.schedules"
@@ -71,3 +72,13 @@ def test_the_program_sends_what_it_should(
     monkeypatch.setenv("KAFKA", broker.bootstrap_servers)
     runpy.run_path(str(FOLDER / name), run_name="__main__")
     assert len(records(broker)) - before == SENT[name]
+
+
+def test_the_python_of_the_first_page_sends_what_it_says(broker: LocalKafka) -> None:
+    before = len(records(broker))
+    names: dict[str, Any] = {}
+    for block in blocks(ROOT / "README.md"):
+        if block.language == "python":
+            there = block.text.replace("localhost:9092", broker.bootstrap_servers)
+            exec(compile(there, f"{block.page}:{block.line}", "exec"), names)  # noqa: S102
+    assert len(records(broker)) - before == 6
