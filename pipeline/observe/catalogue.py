@@ -87,7 +87,7 @@ REJECTED = _counter(
 SOURCE_LAG = _gauge(
     "duestream.source.lag",
     "{record}",
-    "records on the input topics that the last micro-batch left behind",
+    "records on the topics it reads that the last micro-batch left behind",
     "topic",
 )
 

@@ -12,6 +12,7 @@ from promises_answers import Answers
 from promises_batches import Batches
 from promises_claims import Claims
 from promises_commands import Commands
+from promises_figures import Figures
 from promises_imports import Imports
 from promises_keys import Keys
 from promises_orders import Orders
@@ -22,7 +23,7 @@ from subject import Subject
 
 
 class Conformance(
-    Batches, Commands, Claims, Outcomes, Answers, Repeats, Orders, Keys, Pausing, Imports
+    Batches, Commands, Claims, Outcomes, Answers, Repeats, Orders, Keys, Pausing, Imports, Figures
 ):
     """Subclass it and provide ``subject``."""
 

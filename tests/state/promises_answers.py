@@ -1,7 +1,7 @@
 """What a state answers: content, instants, rows and versions."""
 
 import pytest
-from build import A, B, C, at, cancel, every, names, order, outcome, put, reject, tick
+from build import A, B, C, at, names, outcome, put, tick
 
 from state.row import Status
 
@@ -74,34 +74,3 @@ class Answers:
         assert [row["source_offset"] for row in found] == [0, 1, 2, 3]
         assert [row["status"] for row in found] == ["replaced"] * 3 + ["pending"]
         assert subject.inspector.versions(A, "elsewhere").num_rows == 0
-
-    def test_figures_follow_the_ledger(self, subject, disturb):
-        puts = [put(A, 0, due=5), put(B, 1, due=8), put(C, 2, due=9_000)]
-        subject.commit(0, commands=puts)
-        disturb()
-        assert (subject.figures(7).pending, subject.figures(7).overdue) == (3, 1)
-        subject.commit(1, commands=[put(B, 3, due=9)], until=6)
-        disturb()
-        assert (subject.figures(7).pending, subject.figures(7).overdue) == (3, 0)
-        subject.commit(2, commands=[cancel(B, 4)], outcomes=[outcome(A, 0, "done")])
-        disturb()
-        assert subject.figures(7).pending == 1
-
-    def test_figures_hold_what_a_repeat_adds_and_an_outcome_puts_back(self, subject, disturb):
-        subject.commit(0, commands=[put(A, 0, due=5, policy=every(60, first=5))], until=6)
-        disturb()
-        assert subject.figures(6).pending == 2
-        subject.commit(1, outcomes=[outcome(A, 0, "pending", due=20)])
-        disturb()
-        assert (subject.figures(21).pending, subject.figures(21).overdue) == (2, 1)
-
-    def test_figures_leave_out_what_is_no_message(self, subject, disturb):
-        replied = order(2, output_topic="replies", payload=b"done")
-        subject.commit(0, commands=[put(A, 0, due=50), reject(1), replied], until=5)
-        disturb()
-        assert subject.figures().pending == 1
-        ends = [outcome(b"refused 1", 1, "dead"), outcome(b"order 2", 2, "done")]
-        subject.commit(1, outcomes=ends)
-        disturb()
-        disturb()  # what the first fold leaves the second takes
-        assert subject.figures().pending == 1
