@@ -15,7 +15,7 @@ from state.crashpoint import CRASH_AT
 from state.inspect import Inspector
 from state.open import open_inspector
 
-PATIENCE = 150.0
+PATIENCE = 300.0
 LANES = 2
 
 
@@ -84,10 +84,14 @@ class Lives:
 
     def dies_at(self, point: str) -> None:
         """Wait for the death of the job and see that it came at ``point``."""
-        wait_for(lambda: self.has_ended, f"the job to die at {point}")
+        self.wait_for(lambda: self.has_ended, f"the job to die at {point}")
         assert self.job is not None
         assert self.job.returncode == -signal.SIGKILL, self.tail()
         assert f"crash point {point} is reached" in self.log(), self.tail()
+
+    def wait_for(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait; whoever gives up repeats the last words of the job."""
+        wait_for(condition, what, told=self.tail)
 
     def kill(self) -> None:
         """End the job as kill -9 does."""
@@ -140,8 +144,13 @@ def in_mongo(uri: str, database: str, **more: object) -> dict[str, object]:
     return {"kind": "mongo", "mongo": {"uri": uri, "database": database, **more}}
 
 
-def wait_for(condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
+def wait_for(
+    condition: Callable[[], bool],
+    what: str,
+    patience: float = PATIENCE,
+    told: Callable[[], str] = str,
+) -> None:
     give_up = time.monotonic() + patience
     while not condition():
-        assert time.monotonic() < give_up, f"gave up waiting for {what}"
+        assert time.monotonic() < give_up, f"gave up waiting for {what}\n{told()}"
         time.sleep(0.2)

@@ -13,7 +13,7 @@ from pipeline.local_kafka import LocalKafka
 from pipeline.local_mongo import LocalMongo
 from state.crashpoint import Point
 from tests.acceptance.book import Book
-from tests.acceptance.lives import LANES, Lives, in_delta, in_mongo, wait_for
+from tests.acceptance.lives import LANES, Lives, in_delta, in_mongo
 from tests.conftest import Mongo
 
 Read = Callable[[str], list[Message]]
@@ -82,7 +82,7 @@ class Story:
     def end_well(self) -> None:
         """Live until everything is settled, and see that all is as it should be."""
         self.lives.begin()
-        wait_for(lambda: self.lives.said("running;"), "the job")
+        self.lives.wait_for(lambda: self.lives.said("running;"), "the job")
         self.go_on_well()
 
     def go_on_well(self) -> None:
@@ -91,7 +91,7 @@ class Story:
             self.book.cancel(key)
         for n in range(60):
             self.book.put(f"last-{n}", 5 + (n * 7) % 60 / 10)
-        wait_for(self._is_settled, "the end of all messages")
+        self.lives.wait_for(self._is_settled, "the end of all messages")
         assert self.lives.stop() == 0, self.lives.tail()
         findings = self.book.audit(self._read(), self.lives.state(), LANES)
         assert findings.faults() == {}
@@ -110,10 +110,11 @@ def story(
     topics: Callable[..., str],
     read: Read,
     state: Mapping[str, object],
+    spark: Mapping[str, object],
 ) -> Iterator[Story]:
     source = topics("in", 2, message_timestamp_type="LogAppendTime")
     out = topics("out", 2, message_timestamp_type="LogAppendTime")
-    lives = Lives(folder, servers, (source, out), state)
+    lives = Lives(folder, servers, (source, out), state, spark=spark)
     with Client(servers, topic=source) as client:
         try:
             yield Story(lives, Book(client, out, random.Random(7)), lambda: read(out))
@@ -123,27 +124,37 @@ def story(
 
 @pytest.mark.timeout(1800)  # fourteen starts; on a busy machine each takes most of a minute
 def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing(
-    tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
+    tmp_path: Path,
+    broker: LocalKafka,
+    topics: Callable[..., str],
+    read: Read,
+    quick_start: Mapping[str, object],
 ) -> None:
     state = in_delta(tmp_path, fold_rows=100)
-    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
         for number, (point, count) in enumerate(NATIVE):
             told.wave(far=number < 6)
             told.die_at(point, count)
         for point in FOLD:
             told.wave(far=False)
             told.lives.begin(point)
-            wait_for(lambda: told.lives.said("its process ended with code -9"), f"{point}")
+            told.lives.wait_for(
+                lambda: told.lives.said("its process ended with code -9"), f"{point}"
+            )
             told.lives.kill()
         told.end_well()
 
 
 @pytest.mark.timeout(1800)
 def test_a_death_around_a_commit_through_spark_loses_nothing_and_repeats_nothing(
-    tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
+    tmp_path: Path,
+    broker: LocalKafka,
+    topics: Callable[..., str],
+    read: Read,
+    quick_start: Mapping[str, object],
 ) -> None:
     state = in_delta(tmp_path, writer="spark")
-    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
         for point, count in SPARK:
             told.wave(far=True)
             told.die_at(point, count)
@@ -158,9 +169,10 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing_in_mongodb(
     read: Read,
     mongo: Mongo,
     database: str,
+    quick_start: Mapping[str, object],
 ) -> None:
     state = in_mongo(mongo.uri, database, batch_rows=10)
-    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
         for number, (point, count) in enumerate(MONGO):
             told.wave(far=number < 6)
             told.die_at(point, count)
@@ -169,20 +181,26 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing_in_mongodb(
 
 @pytest.mark.timeout(1800)
 def test_a_database_killed_and_frozen_under_the_job_costs_time_and_nothing_else(
-    tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Read
+    tmp_path: Path,
+    broker: LocalKafka,
+    topics: Callable[..., str],
+    read: Read,
+    quick_start: Mapping[str, object],
 ) -> None:
     with LocalMongo() as server:
         state = in_mongo(server.uri, "duestream", timeout="2s")
-        with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
+        with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
             told.lives.begin()
-            wait_for(lambda: told.lives.said("running;"), "the job")
+            told.lives.wait_for(lambda: told.lives.said("running;"), "the job")
             for away, back in ((server.kill, server.start), (server.freeze, server.thaw)):
                 told.wave(far=True)
                 told.lives.forget()
                 away()
-                wait_for(lambda: told.lives.said("MongoDB at"), "the word of it")
+                told.lives.wait_for(lambda: told.lives.said("MongoDB at"), "the word of it")
                 back()
-                wait_for(lambda: told.lives.said("MongoDB is back after"), "the end of it")
+                told.lives.wait_for(
+                    lambda: told.lives.said("MongoDB is back after"), "the end of it"
+                )
             told.go_on_well()
 
 
