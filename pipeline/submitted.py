@@ -7,7 +7,8 @@ first thing it does at its end, until the job has stopped.
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,20 +40,25 @@ class JavaWaits:
     def __init__(self, stopped: threading.Event) -> None:
         self._stopped = stopped
         self._closed = threading.Event()
+        self._heard = False
+        self._let_go: Callable[[], None] = lambda: None
 
     def listen(self, spark: "SparkSession") -> None:
         """Begin, if this is a job whose JVM may be told to end before it."""
         if GATEWAY in os.environ:
-            _ask_first(spark, self)
+            self._let_go = _ask_first(spark, self)
 
     def run(self) -> None:
         """Be called by the JVM, which has been told to end."""
+        self._heard = True
         self._stopped.set()
         self._closed.wait(_PATIENCE)
 
     def close(self) -> None:
-        """Let the JVM end: the job has."""
+        """Let the JVM end: the job has. Unless it is about to, it need not ask any more."""
         self._closed.set()
+        if not self._heard:
+            self._let_go()
 
     class Java:
         """Says to Py4J which interface of Java this is."""
@@ -60,7 +66,9 @@ class JavaWaits:
         implements = ("java.lang.Runnable",)
 
 
-def _ask_first(spark: "SparkSession", waits: JavaWaits) -> None:
+def _ask_first(spark: "SparkSession", waits: JavaWaits) -> Callable[[], None]:
+    """Have the JVM call ``waits`` before all else at its end; return what takes that back."""
+    from py4j.protocol import Py4JError
     from pyspark.java_gateway import ensure_callback_server_started
 
     gateway: Any = spark.sparkContext._gateway
@@ -69,3 +77,9 @@ def _ask_first(spark: "SparkSession", waits: JavaWaits) -> None:
     hooks = gateway.jvm.org.apache.hadoop.util.ShutdownHookManager.get()
     seconds = gateway.jvm.java.util.concurrent.TimeUnit.SECONDS
     hooks.addShutdownHook(thread, _BEFORE_SPARK, _PATIENCE, seconds)
+
+    def take_back() -> None:
+        with suppress(Py4JError):  # it has begun to end just now
+            hooks.removeShutdownHook(thread)
+
+    return take_back
