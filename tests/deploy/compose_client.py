@@ -4,16 +4,10 @@ import functools
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
-import pytest
+from tests.fetched import fetched
 
-from pipeline.installed import installed
-from pipeline.jvm import cache_folder
-from pipeline.newer_libc import fetch_newer
-from state.errors import SetupError
-
-PLUGIN = Path("usr/libexec/docker/cli-plugins/docker-compose")
+PLUGIN = "usr/libexec/docker/cli-plugins/docker-compose"
 
 
 def compose(*words: str, **environ: str) -> str:
@@ -36,13 +30,4 @@ def _client() -> tuple[str, ...]:
         and subprocess.run([docker, "compose", "version"], capture_output=True).returncode == 0
     ):
         return (docker, "compose")
-    try:
-        return (
-            str(installed(cache_folder() / "compose", "fetching docker-compose", _fetch) / PLUGIN),
-        )
-    except SetupError as error:
-        pytest.skip(f"no Docker Compose here, and none can be fetched: {error}")
-
-
-def _fetch(folder: Path) -> None:
-    fetch_newer(folder, "docker-compose", ["docker-compose"])
+    return (fetched("docker-compose", PLUGIN),)

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 from bundle import FOLDER, read_bundle
+from databricks.bundles.jobs import Job
+from databricks.bundles.schemas import Schema
+from databricks.bundles.volumes import Volume
 
 from pipeline.config.checks import require_runnable
 from pipeline.config.flags import parse_flags
@@ -15,13 +18,9 @@ TARGETS = ("dev", "prod")
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_resources_have_no_field_that_databricks_does_not_know(target: str) -> None:
-    models = pytest.importorskip(
-        "databricks.bundles", reason="databricks-bundles is not installed"
-    ).__name__
-    for kind, name in {"jobs": "Job", "schemas": "Schema", "volumes": "Volume"}.items():
-        module = pytest.importorskip(f"{models}.{kind}")
+    for kind, model in {"jobs": Job, "schemas": Schema, "volumes": Volume}.items():
         for given in read_bundle(target)["resources"][kind].values():
-            assert getattr(module, name).from_dict(given).as_dict() == given
+            assert model.from_dict(given).as_dict() == given
 
 
 def parameters_of(job: dict[str, Any]) -> list[str]:

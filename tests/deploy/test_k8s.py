@@ -7,6 +7,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from kubeflow_spark_api.models import SparkV1beta2SparkApplication
 
 from pipeline.config.checks import require_runnable
 from pipeline.config.load import load_settings
@@ -38,13 +39,10 @@ def test_a_manifest_follows_the_schema_of_kubernetes(document: dict[str, Any]) -
 
 
 def test_the_spark_application_is_one_that_the_operator_knows() -> None:
-    models = pytest.importorskip(
-        "kubeflow_spark_api.models", reason="kubeflow-spark-api is not installed"
-    )
     application = one("SparkApplication")
     misspelt = copy.deepcopy(application)
     misspelt["spec"]["driver"]["memmory"] = "1g"
-    read = models.SparkV1beta2SparkApplication.from_dict
+    read = SparkV1beta2SparkApplication.from_dict
     assert read(application).to_dict() == application
     assert read(misspelt).to_dict() != misspelt, "a field that does not exist was not noticed"
 

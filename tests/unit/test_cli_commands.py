@@ -14,7 +14,7 @@ from pipeline.cli.main import main
 from pipeline.remembered import Remembered, remembered
 from state.inspect import Filter
 from state.open import open_store
-from state.row import ROW, Entry
+from state.row import ROW
 from state.select import expression, first
 from state.settings import StateSettings
 from tests.state.build import at, put, tick
@@ -75,7 +75,6 @@ def test_a_command_is_one_line_of_json_or_of_a_table(capsys: pytest.CaptureFixtu
     assert line.split() == [when, "a", "cancel", "cancelled", "ada", "paid", "[red]"]
 
 
-@pytest.mark.skipif("COMMAND" not in Entry.__members__, reason="the state keeps no commands yet")
 def test_the_command_line_lists_what_the_state_remembers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pipeline.cli.main import main
-from pipeline.config.blocks import OutputSettings
 from pipeline.config.load import load_settings
 from pipeline.schema import event_schema
 from tests.examples import EVENTS, FOLDER, PAGE, SCRIPTS, command_lines, event
@@ -135,7 +134,6 @@ def test_the_settings_that_withdraw_are_settings() -> None:
     assert rule.where == {"$.order.state": "paid"}
 
 
-@pytest.mark.skipif("shape" not in OutputSettings.model_fields, reason="topics have no shape yet")
 def test_the_settings_of_shapes_are_settings() -> None:
     shapes = load_settings(FOLDER / "output-shape.yaml", {}, {}).outputs.shape
     assert shapes["orders.*"].envelope == "structured"

@@ -1,12 +1,11 @@
 """The plan judges every event as the job does."""
 
-from importlib.util import find_spec
-
 import pytest
 from kafka_records import frame, record
 from plan_events import ASKING, COMMANDS, PLAIN
 
 from pipeline.admit import admit
+from pipeline.asked import Asking, with_policies
 from pipeline.config.load import load_settings
 from pipeline.deadletter import with_dead_letters
 from pipeline.dialects import attributes, wishes
@@ -20,7 +19,6 @@ from pipeline.topology import rules
 FLAGS = {"outputs.allow": ["out", "bills.*"], "limits.max_payload_bytes": 100}
 SETTINGS = load_settings(flags=FLAGS, environ={})
 SENT = 1_767_268_800_000_000
-UNDERSTOOD = find_spec("pipeline.asked") is not None  # what an event asks for besides
 
 
 def by_the_job(spark, events):
@@ -28,10 +26,7 @@ def by_the_job(spark, events):
     rows = [record(value, offset=number) for number, value in enumerate(events.values())]
     commands = admit(decode(frame(spark, rows)), rules(SETTINGS))
     lines = commands.transform(command_lines).transform(with_batch_time).toArrow()
-    if UNDERSTOOD:
-        from pipeline.asked import Asking, with_policies
-
-        lines = with_policies(lines, Asking(rules(SETTINGS), False, wishes.IN_META))
+    lines = with_policies(lines, Asking(rules(SETTINGS), False, wishes.IN_META))
     found = {row["source_offset"]: row for row in with_dead_letters(lines, "dead").to_pylist()}
     return {name: found[number]["reason"] for number, name in enumerate(events)}
 
@@ -45,7 +40,6 @@ def test_what_the_dialect_decides_is_decided_alike(spark):
     assert by_the_plan(PLAIN) == by_the_job(spark, PLAIN)
 
 
-@pytest.mark.skipif(not UNDERSTOOD, reason="the job does not follow these attributes yet")
 @pytest.mark.parametrize("events", [ASKING, COMMANDS], ids=["asking", "commands"])
 def test_what_the_driver_decides_is_decided_alike(spark, events):
     assert by_the_plan(events) == by_the_job(spark, events)
