@@ -33,32 +33,9 @@ from pipeline.cli.send import client_of, instant_of, tell
 from state.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pipeline.config.settings import Settings
-
-
-def cancel(
-    key: KeyArgument = None,
-    topic: TopicOption = None,
-    key_prefix: PrefixOption = None,
-    due_from: FromOption = None,
-    due_to: ToOption = None,
-    header: HeaderOption = None,
-    source: SourceOption = None,
-    dry_run: DryOption = False,
-    yes: YesOption = False,
-    reason: ReasonOption = None,
-    actor: ActorOption = None,
-    if_version: VersionOption = None,
-    reply_to: ReplyOption = None,
-    input_topic: InputOption = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-    assign: SetOption = None,
-) -> None:
-    """Withdraw what is pending: of a key, or of all that match."""
-    picked = Picked(topic, key_prefix, due_from, due_to, header, source, dry_run, yes)
-    said = remarked(reason, actor, if_version, reply_to)
-    _order(Order("cancel", said), key, picked, input_topic, as_json, settings_of(config, assign))
 
 
 def reschedule(
@@ -86,85 +63,6 @@ def reschedule(
     picked = Picked(topic, key_prefix, due_from, due_to, header, source, dry_run, yes)
     said = remarked(reason, actor, if_version, reply_to)
     order = Order("reschedule", said, {"at": instant_of(at, delay), "delay": delay})
-    _order(order, key, picked, input_topic, as_json, settings_of(config, assign))
-
-
-def send_now(
-    key: KeyArgument = None,
-    topic: TopicOption = None,
-    key_prefix: PrefixOption = None,
-    due_from: FromOption = None,
-    due_to: ToOption = None,
-    header: HeaderOption = None,
-    source: SourceOption = None,
-    dry_run: DryOption = False,
-    yes: YesOption = False,
-    reason: ReasonOption = None,
-    actor: ActorOption = None,
-    if_version: VersionOption = None,
-    reply_to: ReplyOption = None,
-    input_topic: InputOption = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-    assign: SetOption = None,
-) -> None:
-    """Publish what is pending at once: of a key, or of all that match."""
-    picked = Picked(topic, key_prefix, due_from, due_to, header, source, dry_run, yes)
-    said = remarked(reason, actor, if_version, reply_to)
-    _order(Order("send_now", said), key, picked, input_topic, as_json, settings_of(config, assign))
-
-
-def pause(
-    key: KeyArgument = None,
-    topic: TopicOption = None,
-    everything: AllOption = False,
-    key_prefix: PrefixOption = None,
-    due_from: FromOption = None,
-    due_to: ToOption = None,
-    header: HeaderOption = None,
-    source: SourceOption = None,
-    dry_run: DryOption = False,
-    yes: YesOption = False,
-    reason: ReasonOption = None,
-    actor: ActorOption = None,
-    if_version: VersionOption = None,
-    reply_to: ReplyOption = None,
-    input_topic: InputOption = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-    assign: SetOption = None,
-) -> None:
-    """Hold back a key, an output topic (--topic alone), everything, or all that match."""
-    picked = Picked(topic, key_prefix, due_from, due_to, header, source, dry_run, yes)
-    order = Order("pause", remarked(reason, actor, if_version, reply_to))
-    order = _of_scope(order, key, picked, everything)
-    _order(order, key, picked, input_topic, as_json, settings_of(config, assign))
-
-
-def resume(
-    key: KeyArgument = None,
-    topic: TopicOption = None,
-    everything: AllOption = False,
-    key_prefix: PrefixOption = None,
-    due_from: FromOption = None,
-    due_to: ToOption = None,
-    header: HeaderOption = None,
-    source: SourceOption = None,
-    dry_run: DryOption = False,
-    yes: YesOption = False,
-    reason: ReasonOption = None,
-    actor: ActorOption = None,
-    if_version: VersionOption = None,
-    reply_to: ReplyOption = None,
-    input_topic: InputOption = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-    assign: SetOption = None,
-) -> None:
-    """Let go what was paused; what is overdue by then goes out at once."""
-    picked = Picked(topic, key_prefix, due_from, due_to, header, source, dry_run, yes)
-    order = Order("resume", remarked(reason, actor, if_version, reply_to))
-    order = _of_scope(order, key, picked, everything)
     _order(order, key, picked, input_topic, as_json, settings_of(config, assign))
 
 
@@ -199,3 +97,75 @@ def _order(
     with client_of(settings, input_topic) as client:
         receipt = order.give(client, name, order.said)
     tell(f"{order.words} sent for", receipt, as_json, order.scope)
+
+
+def _of_messages(name: str, help_text: str) -> Callable[..., None]:
+    """Return a command about one message or all that match."""
+
+    def give(
+        key: KeyArgument = None,
+        topic: TopicOption = None,
+        key_prefix: PrefixOption = None,
+        due_from: FromOption = None,
+        due_to: ToOption = None,
+        header: HeaderOption = None,
+        source: SourceOption = None,
+        dry_run: DryOption = False,
+        yes: YesOption = False,
+        reason: ReasonOption = None,
+        actor: ActorOption = None,
+        if_version: VersionOption = None,
+        reply_to: ReplyOption = None,
+        input_topic: InputOption = None,
+        as_json: JsonOption = False,
+        config: ConfigOption = None,
+        assign: SetOption = None,
+    ) -> None:
+        picked = Picked(topic, key_prefix, due_from, due_to, header, source, dry_run, yes)
+        said = remarked(reason, actor, if_version, reply_to)
+        _order(Order(name, said), key, picked, input_topic, as_json, settings_of(config, assign))
+
+    give.__doc__ = help_text
+    return give
+
+
+def _of_scopes(name: str, help_text: str) -> Callable[..., None]:
+    """Return a command that may also be about an output topic, or about everything."""
+
+    def give(
+        key: KeyArgument = None,
+        topic: TopicOption = None,
+        everything: AllOption = False,
+        key_prefix: PrefixOption = None,
+        due_from: FromOption = None,
+        due_to: ToOption = None,
+        header: HeaderOption = None,
+        source: SourceOption = None,
+        dry_run: DryOption = False,
+        yes: YesOption = False,
+        reason: ReasonOption = None,
+        actor: ActorOption = None,
+        if_version: VersionOption = None,
+        reply_to: ReplyOption = None,
+        input_topic: InputOption = None,
+        as_json: JsonOption = False,
+        config: ConfigOption = None,
+        assign: SetOption = None,
+    ) -> None:
+        picked = Picked(topic, key_prefix, due_from, due_to, header, source, dry_run, yes)
+        order = Order(name, remarked(reason, actor, if_version, reply_to))
+        order = _of_scope(order, key, picked, everything)
+        _order(order, key, picked, input_topic, as_json, settings_of(config, assign))
+
+    give.__doc__ = help_text
+    return give
+
+
+cancel = _of_messages("cancel", "Withdraw what is pending: of a key, or of all that match.")
+send_now = _of_messages(
+    "send_now", "Publish what is pending at once: of a key, or of all that match."
+)
+pause = _of_scopes(
+    "pause", "Hold back a key, an output topic (--topic alone), everything, or all that match."
+)
+resume = _of_scopes("resume", "Let go what was paused; what is overdue by then goes out at once.")
