@@ -2,6 +2,7 @@
 
 import time
 from contextlib import closing
+from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from confluent_kafka import KafkaError as Code
@@ -14,10 +15,17 @@ _PAUSE = 0.1  # seconds
 _FINAL = frozenset({Code.TOPIC_AUTHORIZATION_FAILED, Code.GROUP_AUTHORIZATION_FAILED})
 
 
+class Newest(NamedTuple):
+    """The newest record, None if there is none, and the offset after the last of all records."""
+
+    record: Message | None
+    end: int
+
+
 def newest_record(
     client: Options, topic: str, partition: int, key: bytes, timeout: float, *, settled: bool = True
-) -> Message | None:
-    """Return the newest committed record with ``key``, None if there is none.
+) -> Newest:
+    """Return the newest committed record with ``key``.
 
     The end is that of all records, also of transactions still open: whoever asks has settled its
     own, and what comes before another's is not missed but waited for. Where records need not be
@@ -43,9 +51,9 @@ def newest_record(
             consumer.assign([TopicPartition(topic, partition, begin)])
             found = _last_before(consumer, upto, key, give_up)
             if found is not None:
-                return found
+                return Newest(found, end)
             upto, step = begin, step * _STEP_GROWS
-    return None
+    return Newest(None, end)
 
 
 def _last_before(consumer: Consumer, upto: int, key: bytes, give_up: float) -> Message | None:

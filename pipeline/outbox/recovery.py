@@ -37,6 +37,9 @@ def recover(make: Callable[[int], Publisher], lanes: int, store: Store, now: int
     out, waiting = _told_apart(unsettled, markers)
     if len(markers) != lanes:
         log.info("%d lanes instead of %d: claims not yet out are claimed anew", lanes, len(markers))
+        # Also those that will be no more: an earlier run that wakes up must not go on with them.
+        for publisher, marker in zip(publishers, markers, strict=False):
+            _signed(publisher, marker, store, len(markers))
         # In one commit, before the old markers go: they are all that tells the two apart.
         settled = [closed_unseen(out), ended(waiting, Status.PENDING)]
         store.settle(pa.concat_tables(settled), now)

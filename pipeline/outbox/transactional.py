@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaError as Code
-from confluent_kafka import KafkaException, Message, Producer
+from confluent_kafka import KafkaException, Producer
 
 from pipeline.clock import now_micros
 from pipeline.outbox.blame import at_fault, doubtful
@@ -20,7 +20,7 @@ from pipeline.outbox.decide import decided
 from pipeline.outbox.decision import Decision
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
-from pipeline.outbox.newest import newest_record
+from pipeline.outbox.newest import Newest, newest_record
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.records import RUN, Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
@@ -75,15 +75,19 @@ class TransactionalPublisher:
         self._stopping = stopping
         self._producer: Producer | None = None
         self._marker: Marker | None = None  # the last one seen or written
+        self._begins = 0  # offset of the first marker that can be this run's: older ones are past
 
     def open(self) -> Marker | None:
         """Fence whoever held the lane, settle its open transaction and read the marker."""
+        return _marker_of(self._open())
+
+    def _open(self) -> Newest:
         self._producer = None  # the old one goes before the new one comes
         self._producer = Producer(self._connection.transactional(self._lane))
         self._producer.init_transactions(self._patience)
-        found = self._newest_marker(settled=True)
-        self._marker = None if found is None else Marker.from_json(found.value())
-        return self._marker
+        newest = self._newest_marker(settled=True)
+        self._marker, self._begins = _marker_of(newest), newest.end
+        return newest
 
     def publish(self, flush: Flush) -> Published:
         """Publish, whatever it takes; what Kafka refuses is decided upon."""
@@ -194,27 +198,40 @@ class TransactionalPublisher:
     def _is_out(self, marker: Marker) -> bool:
         """Start over with a new producer and ask the marker whether the flush went out.
 
-        A marker that is neither this flush's nor the one before it was written by another job.
+        A marker that is neither this flush's nor the one before it was written by another job. The
+        two are the same where a start signs a lane: then the signature tells.
         """
         known = self._marker
-        found = when_reached(self._open_again, self._stop_if_told)
+        newest = when_reached(self._open_again, self._stop_if_told)
+        found = _marker_of(newest)
         if found not in (marker, known):
             raise KafkaError(_TAKEN_OVER)
-        return found == marker
+        return found == marker and self._is_mine(newest)
 
-    def _open_again(self) -> Marker | None:
-        """Open the lane, unless another run has signed it.
+    def _open_again(self) -> Newest:
+        """Open the lane, unless another run has signed it since this one opened it.
 
         To open it fences whoever holds it. A job that was frozen, and wakes up to a timeout, would
-        fence its successor; so it looks first.
+        fence its successor; so it looks first. It looks again afterwards: if the successor came in
+        between, both stop, and nothing goes out that the successor took back.
         """
-        newest = self._newest_marker(settled=False)
-        mine = (RUN, self._connection.run.encode())
-        if newest is not None and mine not in (newest.headers() or []):
-            raise KafkaError(_TAKEN_OVER)
-        return self.open()
+        begins = self._begins
+        self._stop_if_anothers(self._newest_marker(settled=False), begins)
+        newest = self._open()
+        self._stop_if_anothers(newest, begins)
+        return newest
 
-    def _newest_marker(self, *, settled: bool) -> Message | None:
+    def _stop_if_anothers(self, newest: Newest, begins: int) -> None:
+        record = newest.record
+        is_since = record is not None and (record.offset() or 0) >= begins
+        if is_since and not self._is_mine(newest):
+            raise KafkaError(_TAKEN_OVER)
+
+    def _is_mine(self, newest: Newest) -> bool:
+        headers = None if newest.record is None else newest.record.headers()
+        return (RUN, self._connection.run.encode()) in (headers or [])
+
+    def _newest_marker(self, *, settled: bool) -> Newest:
         return newest_record(
             self._connection.client,
             self._shape.markers_topic,
@@ -232,3 +249,7 @@ class TransactionalPublisher:
                 f"stopped while Kafka could not be reached: {error.args[0].str()}; what waits is "
                 "in the state and goes out at the next start"
             ) from error
+
+
+def _marker_of(newest: Newest) -> Marker | None:
+    return None if newest.record is None else Marker.from_json(newest.record.value())

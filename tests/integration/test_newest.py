@@ -45,7 +45,7 @@ def find(broker: LocalKafka, topic: str) -> Find:
     client = quiet({"bootstrap.servers": broker.bootstrap_servers})
 
     def value(key: bytes, patience: float = 60.0) -> bytes | None:
-        found = newest_record(client, topic, 1, key, patience)
+        found = newest_record(client, topic, 1, key, patience).record
         return None if found is None else found.value()
 
     return value
