@@ -7,6 +7,7 @@ from pipeline.raw import FACTS, RAW_HEADERS, RAW_VALUE
 from state.row import DUE, KEY, OUTPUT_TOPIC, PAYLOAD
 
 _SHOWN = 200  # characters of a value that a sentence repeats
+_NAMES = "names"  # what the record's form calls its fields: words of ours, not of the producer
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -29,7 +30,13 @@ def facts_of(row: Mapping[str, object]) -> Facts:
 
 
 def _quoted(values: Mapping[str, object]) -> Facts:
-    return Facts({name: _shown(value) for name, value in values.items() if value is not None})
+    return Facts(
+        {
+            name: value if name == _NAMES else _shown(value)
+            for name, value in values.items()
+            if value is not None
+        }
+    )
 
 
 def _shown(value: object) -> object:
