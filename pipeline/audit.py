@@ -44,7 +44,7 @@ class LedgerAudit:
             if status not in LIVE and kept > total:
                 yield f"{status}: {kept:,} rows are kept, and only {total:,} were counted"
         for topic, partition, offset, occurrence in self.twice:
-            repeat = f", occurrence {occurrence}" if occurrence else ""
+            repeat = f", occurrence {occurrence + 1}" if occurrence else ""
             yield (
                 f"the record {topic}, partition {partition}, offset {offset}{repeat} stands in two "
                 "rows"

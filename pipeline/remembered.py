@@ -18,6 +18,8 @@ class Remembered:
     effect: str
     who: str
     why: str
+    scope: str = "key"
+    topic: str | None = None  # of the scope topic
 
 
 def remembered(inspector: Inspector, key: bytes | None = None) -> list[Remembered]:
@@ -36,6 +38,8 @@ def _read(row: dict[str, Any]) -> Remembered:
         effect=said.get("effect") or row[REASON] or "",
         who=said.get("who", ""),
         why=said.get("why", ""),
+        scope=said.get("scope", "key"),
+        topic=said.get("topic"),
     )
 
 

@@ -112,8 +112,8 @@ def _facts(row: dict[str, Any], now: int) -> Iterator[tuple[str, Text | str]]:
     yield "to", Text(_target(row))
     place = f"{row[SOURCE_TOPIC]}, partition {row[SOURCE_PARTITION]}, offset {row[SOURCE_OFFSET]}"
     yield "from", Text(f"{place}, {instant_text(row[SOURCE_TIMESTAMP])}")
-    if row[OCCURRENCE]:
-        yield "occurrence", f"{row[OCCURRENCE]} of its repeats"
+    if row[OCCURRENCE]:  # the state counts from 0, the header duestream-occurrence from 1
+        yield "occurrence", f"{row[OCCURRENCE] + 1} of its series"
     if row[STATUS] == Status.DONE:
         yield "published", _receipt(row)
     if row[ATTEMPT]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 KeyArgument = Annotated[str | None, typer.Argument(help="Only about this key; 0x... for bytes.")]
 LimitOption = Annotated[int, typer.Option("--limit", min=1, help="At most this many.")]
-_COLUMNS = ("when", "key", "what", "effect", "who", "why")
+_COLUMNS = ("when", "about", "what", "effect", "who", "why")
 
 
 def commands(
@@ -66,6 +66,13 @@ def _table(found: list[Remembered]) -> Table:
         table.add_column(name, overflow="fold", no_wrap=name in ("when", "what", "effect"))
     for one in found:
         cells = (one.what, one.effect, one.who, one.why)
-        key = Text(key_text(one.key))
-        table.add_row(instant_text(one.when), key, *(Text(cell) for cell in cells))
+        about = Text(_about(one))
+        table.add_row(instant_text(one.when), about, *(Text(cell) for cell in cells))
     return table
+
+
+def _about(one: Remembered) -> str:
+    """Return what a command was about: its key, unless it was given for more."""
+    if one.scope == "topic":
+        return f"topic {one.topic}"
+    return "everything" if one.scope == "all" else key_text(one.key)

@@ -29,7 +29,7 @@ from pipeline.cli.order_options import (
     YesOption,
 )
 from pipeline.cli.remarks import Order, remarked
-from pipeline.cli.send import client_of, instant_of, tell
+from pipeline.cli.send import client_of, instant_of, tell, told_by_option
 from state.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def _order(
     settings: Settings,
 ) -> None:
     if order.scope is None and key is None:
-        order_many(order, picked, input_topic, as_json, settings)
+        with told_by_option():
+            order_many(order, picked, input_topic, as_json, settings)
         return
     if order.scope is None and picked.narrows():
         raise ConfigError("KEY: name one, or choose many by the options, and not both")
@@ -94,7 +95,7 @@ def _order(
         typer.echo(f"would send: {order.words} for {order.scope or key}")
         return
     name = None if key is None else key_bytes(key)
-    with client_of(settings, input_topic) as client:
+    with client_of(settings, input_topic) as client, told_by_option():
         receipt = order.give(client, name, order.said)
     tell(f"{order.words} sent for", receipt, as_json, order.scope)
 

@@ -97,3 +97,13 @@ OPTIONS = {
     "expirytime": "--expires-at",
     "expireafter": "--expire-after",
 }
+
+# The options by which the command line gives an argument of the client that is no attribute.
+ARGUMENTS = {
+    "delay": "--in",
+    "topic": "--topic",
+    "attributes": "--attribute",
+    "headers": "--header",
+    "if_version": "--if-version",
+    "reply_to": "--reply-to",
+}

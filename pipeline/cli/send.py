@@ -17,6 +17,7 @@ import typer
 from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, settings_of
 from pipeline.cli.schedule_options import (
+    ARGUMENTS,
     OPTIONS,
     AtOption,
     AttributeOption,
@@ -103,7 +104,7 @@ def schedule(
     instant = None if _needs_no_instant(asked, at, delay) else instant_of(at, delay)
     content = _content(payload, file)
     settings = settings_of(config, assign)
-    with client_of(settings, source) as client, _told_by_option():
+    with client_of(settings, source) as client, told_by_option():
         receipt = client.schedule(
             content,
             topic=topic,
@@ -184,12 +185,14 @@ def _needs_no_instant(asked: dict[str, str], at: str | None, delay: str | None) 
 
 
 @contextmanager
-def _told_by_option() -> Iterator[None]:
-    """Name the option where the client names the attribute it became."""
+def told_by_option() -> Iterator[None]:
+    """Name the option where the client names the argument or the attribute it became."""
     from pipeline.event import ScheduleError
 
     try:
         yield
     except ScheduleError as error:
+        argument, colon, rest = str(error).partition(":")
+        sentence = f"{ARGUMENTS.get(argument, argument)}{colon}{rest}"
         options = re.compile(rf"\b({'|'.join(OPTIONS)})\b")
-        raise ScheduleError(options.sub(lambda found: OPTIONS[found[0]], str(error))) from error
+        raise ScheduleError(options.sub(lambda found: OPTIONS[found[0]], sentence)) from error

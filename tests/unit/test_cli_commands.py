@@ -20,6 +20,7 @@ from state.settings import StateSettings
 from tests.state.build import at, put, tick
 
 DETAIL = {"what": "cancel", "who": "ada", "why": "paid [red]", "effect": "cancelled"}
+OF_KEY = {"scope": "key", "topic": None}
 
 
 class Table:
@@ -68,11 +69,23 @@ def test_a_command_is_one_line_of_json_or_of_a_table(capsys: pytest.CaptureFixtu
     found = remembered(TABLE, b"a")  # type: ignore[arg-type]
     listing._print(found, as_json=True)
     told = json.loads(capsys.readouterr().out)
-    assert told == {"when": "2027-01-15T08:00:01.000000Z", "key": "a", **DETAIL}
+    assert told == {"when": "2027-01-15T08:00:01.000000Z", "key": "a", **DETAIL, **OF_KEY}
     listing._print(found, as_json=False)
     [line] = [line for line in capsys.readouterr().out.splitlines() if "ada" in line]
     when = "2027-01-15T08:00:01.000Z"
     assert line.split() == [when, "a", "cancel", "cancelled", "ada", "paid", "[red]"]
+
+
+def test_a_command_about_more_than_a_key_says_about_what(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    of_topic = json.dumps({"what": "pause", "scope": "topic", "topic": "bills"})
+    of_all = json.dumps({"what": "pause", "scope": "all"})
+    rows = [row(b"topic", 1, detail=of_topic), row(b"all", 2, detail=of_all)]
+    listing._print(remembered(Table(rows)), as_json=False)  # type: ignore[arg-type]
+    everything, topic = capsys.readouterr().out.splitlines()[3:5]
+    assert everything.split()[1:] == ["everything", "pause"]
+    assert topic.split()[1:] == ["topic", "bills", "pause"]
 
 
 def test_the_command_line_lists_what_the_state_remembers(
@@ -94,7 +107,7 @@ def test_the_command_line_lists_what_the_state_remembers(
     monkeypatch.setattr(sys, "argv", ["duestream", "commands", "a", "--json", *_flags(tmp_path)])
     _ends(main)
     told = json.loads(capsys.readouterr().out)
-    assert told == {"when": "2027-01-15T08:00:07.000000Z", "key": "a", **DETAIL}
+    assert told == {"when": "2027-01-15T08:00:07.000000Z", "key": "a", **DETAIL, **OF_KEY}
 
 
 def test_a_state_without_commands_says_so(

@@ -139,10 +139,11 @@ def test_a_topic_alone_is_paused_as_such(run: Run) -> None:
         (["cancel", "--key-prefix", "0xzz"], "--key-prefix: 0xzz is not hexadecimal"),
         (["cancel", "--header", "x"], "--header: write NAME=VALUE"),
         (["cancel", "--due-to", "later"], "--due-to: 'later' is no instant"),
-        (["cancel", "k", "--if-version", "17"], "if_version: '17' is no version"),
+        (["cancel", "k", "--if-version", "17"], "--if-version: '17' is no version"),
         (["reschedule", "k"], "--at, --in: give one of the two"),
         (["reschedule", "k", "--at", "noon"], "--at: 'noon' is no instant"),
-        (["reschedule", "k", "--in", "soon"], "delay: 'soon' is not a duration"),
+        (["reschedule", "k", "--in", "soon"], "--in: 'soon' is not a duration"),
+        (["cancel", "k", "--reply-to", "a b"], "--reply-to: 'a b' is no topic name"),
     ],
 )
 def test_each_mistake_is_told_by_the_name_of_the_option(
@@ -163,6 +164,7 @@ def test_each_mistake_is_told_by_the_name_of_the_option(
         (["--in", "1h", "--on-same", "x"], "--on-same 'x' is not known"),
         (["--in", "1h", "--settle-for", "1m"], "--settle-for '1m' is of use only"),
         (["--in", "1h", "--expire-after", "0s"], "--expire-after '0s'"),
+        (["--in", "soon"], "--in: 'soon' is not a duration"),
         (["--every", "1h", "--attribute", "repeatevery=2h"], "repeatevery is given by --every too"),
         (["--count", "3"], "--at, --in: give one of the two"),
     ],

@@ -77,6 +77,11 @@ def test_a_done_version_shows_its_receipt_and_how_late_it_was() -> None:
     assert "partition 1, offset 9, 2030-01-01T00:01:30.012Z, 12ms after due" in text
 
 
+def test_an_occurrence_has_the_number_that_its_header_has() -> None:
+    assert "2 of its series" in printed(version_table(row(occurrence=1), NOW))
+    assert "series" not in printed(version_table(row(), NOW))
+
+
 def test_a_done_version_without_receipt_says_so() -> None:
     assert "receipt unknown" in printed(version_table(row(status="done"), NOW))
 
