@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from state.cursor import Cursor
 from state.errors import StateError
+from state.pausing import Paused
 from state.row import DUE, Kind, Status
 
 
@@ -57,6 +58,7 @@ class Stats:
     oldest_overdue: int | None
     pending_by_topic: dict[str, int] = field(default_factory=dict)
     paused: int = 0  # pending rows that are held back
+    pauses: Paused = field(default_factory=Paused)  # what holds back more than a key
 
 
 @dataclass(frozen=True, slots=True)

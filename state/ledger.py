@@ -6,12 +6,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from state.inspector import Ledger, Stats
+from state.pausing import Paused
 from state.resolve import Counts
 from state.row import CLOSED, DUE, KIND, LIVE, PARKED, STATUS, Kind, Status
 from state.select import least_due, pending_by_topic
 
 
-def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int) -> Stats:
+def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int, pauses: Paused) -> Stats:
     """Return the figures of a state: ends are counted as they happened, live rows as they stand."""
     pending = live.filter(pc.field(STATUS) == Status.PENDING.value)
     return Stats(
@@ -21,6 +22,7 @@ def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int) -> Stats
         oldest_overdue=least_due(live.filter(pc.field(DUE) < now)),
         pending_by_topic=pending_by_topic(live),
         paused=pending.filter(pc.field(DUE) >= PARKED).num_rows,
+        pauses=pauses,
     )
 
 

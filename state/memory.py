@@ -168,7 +168,7 @@ class MemoryStore:
     def stats(self, now: int) -> Stats:
         """Count."""
         live = self._held.rows(k for k in self._held if k.status in LIVE)
-        return stats_of(self._held.counts, live, self._last_batch, now)
+        return stats_of(self._held.counts, live, self._last_batch, now, self._paused)
 
     def _judged(self, commands: pa.Table, batch: int, now: int) -> pa.Table:
         named = versions_of(commands)

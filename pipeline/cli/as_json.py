@@ -54,6 +54,7 @@ def stats_json(stats: Stats) -> str:
         "oldest_overdue": _instant(stats.oldest_overdue),
         "pending_by_topic": stats.pending_by_topic,
         "paused": stats.paused,
+        "pauses": stats.pauses.to_dict(),
     }
     return json.dumps(line, ensure_ascii=False)
 

@@ -15,6 +15,7 @@ from pipeline.cli.keys import key_text, payload_text
 from pipeline.clock import instant_text
 from pipeline.paused import instant_of, is_paused
 from state.inspect import Ledger, Stats
+from state.pausing import Paused
 from state.row import (
     ATTEMPT,
     ATTEMPTED_AT,
@@ -176,8 +177,16 @@ def _glance(stats: Stats, now: int) -> Iterator[tuple[str, str]]:
     yield "missed repeats", f"{stats.ledger.missed:,}"
     yield "next due", _when(stats.next_due, now)
     yield "oldest overdue", _when(stats.oldest_overdue, now)
-    yield "paused", f"{stats.paused:,}"
+    yield "paused", f"{stats.paused:,}{_pauses(stats.pauses)}"
     yield "last batch", "none yet" if stats.last_batch < 0 else str(stats.last_batch)
+
+
+def _pauses(pauses: Paused) -> str:
+    """Return what is paused besides single keys, for a resume to name."""
+    if pauses.everything:
+        return ", and everything that falls due"
+    topics = ", ".join(sorted(pauses.topics))
+    return f", and all that falls due for {topics}" if topics else ""
 
 
 def _ledger(ledger: Ledger) -> str:

@@ -60,7 +60,7 @@ class DeltaInspector:
         base = without_versions(read(snapshot.schedules, _LIVE, is_live_row()), view.names)
         standing = changed.rows(k for k in changed if k.status in LIVE).select(_LIVE)
         live = pa.concat_tables([base.select(_LIVE), standing])
-        return stats_of(changed.counts, live, snapshot.last_batch, now)
+        return stats_of(changed.counts, live, snapshot.last_batch, now, snapshot.paused)
 
     def moment(self) -> Moment:
         """Tell which commit the answers are of."""

@@ -71,4 +71,5 @@ def stats_of_live(meta: Meta, live: Live, now: int) -> Stats:
         oldest_overdue=min(overdue, default=None),
         pending_by_topic=dict(by_topic),
         paused=paused,
+        pauses=meta.paused,
     )

@@ -38,7 +38,7 @@ class Pausing:
         assert subject.store.last_batch == 0
         subject.commit(1, commands=[put(A, 0, due=5)])
         disturb()
-        assert subject.store.paused == SLOW
+        assert subject.store.paused == subject.stats().pauses == SLOW
         subject.commit(2, paused=NOTHING)
         disturb()
         assert subject.store.paused == NOTHING

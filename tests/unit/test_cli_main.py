@@ -48,7 +48,7 @@ def test_a_mistake_is_a_sentence_on_standard_error_and_exit_code_2(
         (["schedule", "x", "--topic", "t", "--at", "noon"], "--at: 'noon' is no instant"),
         (["schedule", "--topic", "t", "--in", "1h"], "PAYLOAD: give it as an argument"),
         (["schedule", "--topic", "t", "--in", "1h", "--file", "none"], "--file: none cannot be"),
-        (["schedule", "x", "--topic", "t", "--in", "soon"], "delay: 'soon' is not a duration"),
+        (["schedule", "x", "--topic", "t", "--in", "soon"], "--in: 'soon' is not a duration"),
         (["schedule", "x", "--topic", "t", "--in", "1h", "--header", "a"], "--header: write NAME"),
         (["cancel", "0xzz"], "KEY: 0xzz is not hexadecimal"),
         (["list", "--status", "pendign"], "--status: pendign is not known; did you mean pending?"),

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from pipeline.cli.as_json import row_json, stats_json
 from pipeline.cli.as_table import rows_table, stats_table, version_table
 from state.inspect import Ledger, Stats
+from state.pausing import Paused
 from state.row import PARKED, ROW, Status
 
 SECOND = 1_000_000
@@ -132,6 +133,21 @@ def test_stats_in_json_have_every_count() -> None:
     assert line["ends"] == {"pending": 3, "done": 4}
     assert (line["accepted"], line["difference"], line["rejected"]) == (7, 0, 1)
     assert (line["next_due"], line["oldest_overdue"]) == ("2030-01-01T00:00:00.000000Z", None)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "told"),
+    [
+        (Paused(), "paused          1\n"),
+        (Paused(topics=frozenset({"b", "a"})), "1, and all that falls due for a, b"),
+        (Paused(everything=True), "1, and everything that falls due"),
+    ],
+)
+def test_the_counts_tell_what_is_paused_besides_keys(pauses: Paused, told: str) -> None:
+    stats = Stats(Ledger(1, {Status.PENDING: 1}, 0, 0), 3, None, None, {}, 1, pauses)
+    lines = [line.rstrip() + "\n" for line in printed(stats_table(stats, NOW)).splitlines()]
+    assert any(told in line for line in lines)
+    assert json.loads(stats_json(stats))["pauses"] == pauses.to_dict()
 
 
 def test_a_paused_row_says_so_and_when_it_was_due() -> None:
