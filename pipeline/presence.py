@@ -20,6 +20,7 @@ from state.errors import KafkaError, StateError
 log = logging.getLogger(__name__)
 
 _SESSION_TIMEOUT = 10.0  # seconds
+_GONE_AFTER = _SESSION_TIMEOUT + 2  # whoever is still seen by then is alive
 _CALL_TIMEOUT = 30.0
 _ADVICE = (
     "allow it (Read on groups that begin with duestream.): duestream acl show prints the commands"
@@ -93,7 +94,7 @@ class Presence:
         others = self._others()
         if others:
             log.info("%s is seen on this state; waiting a moment whether it is gone", others[0])
-        give_up = time.monotonic() + _SESSION_TIMEOUT + 2
+        give_up = time.monotonic() + _GONE_AFTER
         while others and time.monotonic() < give_up:
             time.sleep(0.5)
             others = self._others()

@@ -68,6 +68,8 @@ def check(
     with extras_told():
         from pipeline.cli.migrate_output import print_report, report_json
         from pipeline.migrate.check import check as look
+        from pipeline.migrate.span import require_topic
+    require_topic(settings.kafka, found.topic)
     with _spark(settings, source) as spark, _progress(f"reading {source}") as told:
         report, _ = look(spark, settings, found, now, told, reasons)
     if as_json:
@@ -101,6 +103,8 @@ def run(
     with extras_told():
         from pipeline.cli.migrate_output import print_imported, print_report
         from pipeline.migrate.run import Wish, run_import
+        from pipeline.migrate.span import require_topic
+    require_topic(settings.kafka, found.topic)
     wish = Wish(skip_overdue, skip_unreadable, overdue_at)
     with (
         _spark(settings, source) as spark,

@@ -1,6 +1,7 @@
 """Checks settings against one another, where each alone is right."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from pipeline.config.drop_in import drop_ins, histories
 from pipeline.config.kafka_block import SecuritySettings
@@ -47,6 +48,7 @@ def require_outputs(settings: Settings) -> None:
 def missing_to_run(settings: Settings) -> Iterator[Problem]:
     """Yield what a job needs and other commands do not."""
     yield from _no_outputs(settings)
+    yield from _outputs_not_allowed(settings)
     if settings.state.kind == "memory":
         return
     if settings.state.kind == "delta" and settings.state.delta.path is None:
@@ -64,6 +66,17 @@ def _no_outputs(settings: Settings) -> Iterator[Problem]:
             "names no topic, so nothing could be published; list topics or patterns, "
             "such as [orders, 'invoices.*']",
         )
+
+
+def _outputs_not_allowed(settings: Settings) -> Iterator[Problem]:
+    allow = settings.outputs.allow
+    for number, source in enumerate(settings.sources):
+        topic = source.output_topic
+        if topic and allow and not any(fnmatchcase(topic, pattern) for pattern in allow):
+            yield Problem(
+                f"sources[{number}].output_topic",
+                f"{topic} is not in outputs.allow, so every record would be refused; add it there",
+            )
 
 
 def _security(security: SecuritySettings) -> Iterator[Problem]:

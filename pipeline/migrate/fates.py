@@ -2,6 +2,9 @@
 
 The rule is that of state.version.is_newer: on one partition the offset, across partitions the
 timestamp, then the partition. Spark aggregates it, so a topic may be as large as it likes.
+
+A mark counts only for what was due when it was written. A schedule for later that stands before it
+was put while the one before went out: the mark is not about it, and it is not sent yet.
 """
 
 from collections.abc import Sequence
@@ -25,11 +28,13 @@ from state.row import (
 )
 
 FATE = "_fate"
+CLOCKS_DIFFER = 60_000_000  # microseconds, between those of schedulers and producers at the most
 PUTS = "_puts"  # how many records of a schedule put a message
 COUNT, BEFORE, ENDED = "_count", "_before", "_ended"
 
 _WHO, _ON, _NEWEST, _ASKING = "_who", "_on", "_newest", "_asking"
-_LIGHT = (ENTRY, VERDICT, DUE, OUTPUT_TOPIC)
+_WORD, _MARK = "_word", "_mark"  # the newest of the producers, and of the scheduler
+_LIGHT = (ENTRY, VERDICT, DUE, OUTPUT_TOPIC, SOURCE_OFFSET, SOURCE_TIMESTAMP)
 _SAME = '"same":'  # as state.rules.policy writes it
 
 
@@ -49,17 +54,23 @@ def fates(lines: DataFrame, now: int, carried: Sequence[str] = ()) -> DataFrame:
 
     Its other columns are those of its newest line that are ``carried``.
     """
-    columns = dict.fromkeys((*_LIGHT, SOURCE_TIMESTAMP, *carried))
+    line = F.struct(*dict.fromkeys((*_LIGHT, *carried)))
     of_partition = lines.groupBy(_who().alias(_WHO), F.col(SOURCE_PARTITION).alias(_ON)).agg(
-        F.max_by(F.struct(*columns), F.col(SOURCE_OFFSET)).alias(_NEWEST),
+        F.max_by(line, F.when(_marks(), None).otherwise(F.col(SOURCE_OFFSET))).alias(_WORD),
+        F.max_by(line, F.when(_marks(), F.col(SOURCE_OFFSET))).alias(_MARK),
         F.count_if(_puts()).alias(PUTS),
         F.count_if(_asks()).alias(_ASKING),
     )
+    newest = F.when(_is_over(), F.col(_MARK)).otherwise(F.col(_WORD))
     stamp = F.struct(F.col(_NEWEST)[SOURCE_TIMESTAMP], F.col(_ON))
-    of_schedule = of_partition.groupBy(_WHO).agg(
-        F.max_by(_NEWEST, stamp).alias(_NEWEST),
-        F.sum(PUTS).alias(PUTS),
-        F.sum(_ASKING).alias(_ASKING),
+    of_schedule = (
+        of_partition.withColumn(_NEWEST, newest)
+        .groupBy(_WHO)
+        .agg(
+            F.max_by(_NEWEST, stamp).alias(_NEWEST),
+            F.sum(PUTS).alias(PUTS),
+            F.sum(_ASKING).alias(_ASKING),
+        )
     )
     return of_schedule.select(f"{_NEWEST}.*", PUTS, _ASKING).withColumn(FATE, _fate(now))
 
@@ -87,6 +98,20 @@ def _who() -> Column:
     ]
     itself = F.concat(nul, place[0], nul, place[1])
     return F.when(F.col(VERDICT).isNotNull(), itself).otherwise(F.col(IDENTITY))
+
+
+def _marks() -> Column:
+    return F.col(ENTRY) == SENT
+
+
+def _is_over() -> Column:
+    """Tell whether the mark of a partition is about the newest that was said there."""
+    word, mark = F.col(_WORD), F.col(_MARK)
+    put_for_later = (word[ENTRY] == Entry.PUT.value) & (
+        word[DUE] > mark[SOURCE_TIMESTAMP] + CLOCKS_DIFFER
+    )
+    after = mark[SOURCE_OFFSET] > word[SOURCE_OFFSET]
+    return mark.isNotNull() & (word.isNull() | (after & ~put_for_later))
 
 
 def _puts() -> Column:

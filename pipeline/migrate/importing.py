@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from pipeline.clock import now_micros
-from pipeline.migrate.fates import FATE, Fate, fates
+from pipeline.migrate.fates import CLOCKS_DIFFER, FATE, Fate, fates
 from pipeline.migrate.report import Report
 from pipeline.raw import LINE
 from state.columns import reshape
@@ -42,7 +42,6 @@ from state.row import (
 from state.store import Store
 
 _ROWS_A_TASK = 20_000
-_CLOCKS_DIFFER = 60_000_000  # microseconds, between those of schedulers and producers at the most
 _PACKED = "packed"
 _CONTENT = (OUTPUT_TOPIC, OUTPUT_PARTITION, OUTPUT_KEY, PAYLOAD, HEADERS, DUE, POLICY)
 _CARRIED = [field.name for field in LINE if field.name in COMMANDS.names]
@@ -124,7 +123,7 @@ def _with_effect(store: Store, table: pa.Table) -> pa.Table:
         return table
     held = _scheduled(store.pending(ends[IDENTITY].to_pylist(), whole=False))
     effect = [
-        put or (identity in held and (by is None or held[identity] <= by + _CLOCKS_DIFFER))
+        put or (identity in held and (by is None or held[identity] <= by + CLOCKS_DIFFER))
         for put, identity, by in zip(
             is_put.to_pylist(), table[IDENTITY].to_pylist(), table[DUE].to_pylist(), strict=True
         )

@@ -19,8 +19,8 @@ def to_look_at(
     if known is not None:
         if output_topic not in (None, known.output_topic):
             raise ConfigError(
-                f"--output-topic: the settings say {known.output_topic} for {topic}; leave the "
-                "option out, or change sources[].output_topic"
+                f"--output-topic: the settings say {known.output_topic or 'none'} for {topic}; "
+                "leave the option out, or change sources[].output_topic"
             )
         return settings, known
     if dialect is None:

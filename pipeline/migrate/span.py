@@ -45,6 +45,11 @@ class Span:
         }
 
 
+def require_topic(kafka: KafkaSettings, topic: str) -> None:
+    """Refuse a topic that is not there, or a cluster that is away, before Spark is started."""
+    Cluster(kafka).span_of(topic)
+
+
 class Cluster:
     """The topics of a cluster, as they are when it is made."""
 

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from pyspark.sql import SparkSession
 
 from pipeline.audit import audit_ledger
+from pipeline.cli.migrate_output import imported_sentences
 from pipeline.clock import now_micros
 from pipeline.config.load import load_settings
 from pipeline.config.settings import Settings
@@ -29,6 +30,7 @@ from state.open import open_inspector
 from tests.conftest import Mongo
 from tests.integration.foreign_topics import DIALECTS, Story
 from tests.integration.running import run_once
+from tests.unit.test_cli_main import run
 
 Read = Callable[[str], list[Message]]
 Topics = Callable[..., str]
@@ -160,7 +162,7 @@ def _the_job_sends_the_overdue(
 
 @pytest.mark.parametrize("settings", ["kms-json"], indirect=True)
 def test_an_import_that_is_killed_goes_on_where_it_stopped(
-    broker: LocalKafka, settings: Settings, tmp_path: Path
+    spark: SparkSession, broker: LocalKafka, settings: Settings, tmp_path: Path
 ) -> None:
     source, out = settings.sources[0], settings.outputs.allow[0]
     story = Story(broker.bootstrap_servers, DIALECTS[source.dialect], source.topic, out, NOW)
@@ -172,15 +174,18 @@ def test_an_import_that_is_killed_goes_on_where_it_stopped(
         *("--skip-unreadable", "--skip-overdue", "--config", str(tmp_path / "settings.yaml")),
     ]
     (tmp_path / "settings.yaml").write_text(_yaml(settings))
-    killed = _run(command, DUESTREAM_CRASH_AT="during_import:2")
+    environ = {**os.environ, "DUESTREAM_CRASH_AT": "during_import:2"}
+    killed = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert ledger_of(settings) == {"accepted": 100, "pending": 100}
-    done = _run(command)
-    assert done.returncode == 0, done.stderr
+    wish = {"skip_unreadable": True, "skip_overdue": True}
+    done = list(imported_sentences(import_it(spark, settings, **wish), Wish(**wish)))
     left = 250 + PENDING - 100
-    assert f"{left} schedules were imported, 100 were known" in done.stdout
-    assert "3 were left out as they cannot be taken" in done.stdout
-    assert "2 were left out as they are overdue" in done.stdout
+    assert done[:3] == [
+        f"{left} schedules were imported, 100 were known",
+        f"3 were left out as they cannot be taken; they are still on {source.topic}",
+        "2 were left out as they are overdue",
+    ]
     assert ledger_of(settings) == {"accepted": left + 100, "pending": left + 100}
 
 
@@ -198,20 +203,26 @@ spark: {{options: {{spark.sql.execution.arrow.maxRecordsPerBatch: "50"}}}}
 """
 
 
-def _run(command: list[str], **environ: str) -> subprocess.CompletedProcess[str]:
-    given = {**os.environ, **environ}
-    return subprocess.run(command, env=given, capture_output=True, text=True, timeout=300)
-
-
 @pytest.mark.parametrize("settings", ["karafka"], indirect=True)
 def test_nothing_is_imported_while_a_job_runs_or_something_cannot_be_taken(
-    spark: SparkSession, settings: Settings
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepare_topics(settings)
+    monkeypatch.setattr("pipeline.presence._GONE_AFTER", 0)  # it is alive: no use to wait
     with _somebody_on(settings), pytest.raises(StateError, match="another job runs on this state"):
         import_it(spark, settings, skip_unreadable=True)
     assert import_it(spark, settings).accepted is None
     assert ledger_of(settings) == {"accepted": 0}
+
+
+def test_a_topic_that_is_not_there_is_told_before_spark_is_started(
+    broker: LocalKafka, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DUESTREAM_KAFKA__BOOTSTRAP_SERVERS", broker.bootstrap_servers)
+    assert run(monkeypatch, "migrate", "check", "--source", "not-there", "--dialect", "etf1") == 2
+    assert (
+        capsys.readouterr().err == "--source: the topic not-there does not exist; check its name\n"
+    )
 
 
 @contextmanager

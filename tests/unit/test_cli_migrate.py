@@ -74,7 +74,7 @@ def test_a_source_of_the_settings_is_taken_as_it_is_there() -> None:
     assert to_take(given, "schedules", "etf1") == given.sources[0]
     with pytest.raises(ConfigError, match="the settings say etf1 for schedules"):
         to_look_at(given, "schedules", "karafka", None)
-    with pytest.raises(ConfigError, match="the settings say None for schedules"):
+    with pytest.raises(ConfigError, match="the settings say none for schedules"):
         to_look_at(given, "schedules", None, "elsewhere")
 
 

@@ -202,3 +202,12 @@ def test_a_job_is_not_run_without_outputs_state_and_checkpoint() -> None:
 def test_a_job_in_memory_needs_only_outputs() -> None:
     flags = {"state.kind": "memory", "outputs.allow": "*"}
     require_runnable(load_settings(Path("/dev/null"), flags, {}))
+
+
+@pytest.mark.parametrize("allow", ["other", "remind"])
+def test_an_output_topic_of_a_source_that_is_not_allowed_is_told_at_once(allow: str) -> None:
+    delayed = {"topic": "delayed", "dialect": "cloudevents-mongo", "output_topic": "reminders"}
+    flags = {"sources": [delayed], "outputs.allow": [allow], "state.kind": "memory"}
+    with pytest.raises(ConfigError, match=r"sources\[0\]\.output_topic: reminders is not in outp"):
+        require_runnable(load_settings(Path("/dev/null"), flags, {}))
+    require_runnable(load_settings(Path("/dev/null"), flags | {"outputs.allow": ["remind*"]}, {}))

@@ -14,6 +14,7 @@ from pipeline.migrate.reading import as_lines
 from state.row import KEY, OUTPUT_TOPIC
 
 PAST = {"scheduler-epoch": "1000"}
+WRITTEN = 1_767_268_800  # the second of the records' timestamp
 AT = {"deliverat": "2030-01-01T00:00:00Z"}
 WITHOUT = dict.fromkeys(("scheduler-epoch", "scheduler-target-topic"), "")
 
@@ -51,6 +52,23 @@ STORIES: dict[str, tuple[list[Callable[[str], tuple]], Told]] = {
     "a bare cancel": ([cancel()], [("cancelled", None, 0)]),
     "sent": ([put(), mark()], [("sent", None, 1)]),
     "a mark of another key is a cancel": ([put(), mark("other")], [("cancelled", None, 1)]),
+    "put for later while the one before was sent": (
+        [put(), put({"scheduler-epoch": "1893456001"}), mark()],
+        [("pending", "out", 2)],
+    ),
+    "put for later, then sent and cancelled": (
+        [put({"scheduler-epoch": "1893456001"}), mark(), cancel()],
+        [("cancelled", None, 1)],
+    ),
+    "due when the mark was written, by a clock that differs": (
+        [put({"scheduler-epoch": str(WRITTEN + 60)}), mark()],
+        [("sent", None, 1)],
+    ),
+    "due later than any clock differs": (
+        [put({"scheduler-epoch": str(WRITTEN + 61)}), mark()],
+        [("overdue", "out", 1)],
+    ),
+    "a mark of nothing that is known": ([mark()], [("sent", None, 0)]),
     "put again after it was sent": ([put(), mark(), put()], [("overdue", "out", 2)]),
     "garbage leaves the good one alone": (
         [put(), put({"scheduler-epoch": "x"}), put({"scheduler-epoch": "-1"})],
@@ -100,11 +118,11 @@ def test_the_newest_record_of_a_key_decides(by_key: dict[str, Told], story: str)
 def test_all_of_it_is_counted(found: DataFrame) -> None:
     counted = {(row[FATE], row[OUTPUT_TOPIC]): tuple(row)[2:] for row in tally(found).collect()}
     assert counted == {  # schedules, puts before the newest record, schedules that were ended
-        ("pending", "out"): (1, 0, 0),
-        ("overdue", "out"): (6, 3, 0),
+        ("pending", "out"): (2, 1, 0),
+        ("overdue", "out"): (7, 3, 0),
         ("overdue", "__x"): (1, 0, 0),
-        ("cancelled", None): (5, 5, 4),
-        ("sent", None): (1, 1, 1),
+        ("cancelled", None): (6, 6, 5),
+        ("sent", None): (3, 2, 2),
         ("unreadable", None): (4, 0, 0),
     }
 
