@@ -20,15 +20,13 @@ _BELOW_ZERO = r"\A-\d+\z"
 
 
 class Unit(Enum):
-    """What a time is counted in: the name, and the microseconds that one has."""
+    """What a time is counted in: the name, the microseconds that one has, and a finer unit.
 
-    SECONDS = ("seconds", 1_000_000)
-    MILLISECONDS = ("milliseconds", 1_000)
+    A time in the finer unit lies far ahead: that is the mistake which can be told.
+    """
 
-    @property
-    def other(self) -> str:
-        """The unit that it is mistaken for."""
-        return next(unit.value[0] for unit in Unit if unit is not self)
+    SECONDS = ("seconds", 1_000_000, "milliseconds")
+    MILLISECONDS = ("milliseconds", 1_000, "microseconds")
 
 
 def epoch_micros(text: Column, unit: Unit) -> Column:
@@ -54,13 +52,13 @@ def epoch_rules(name: str, text: Column, unit: Unit) -> list[Rule]:
         Rule(
             F.col(DUE).isNull(),
             Reason.INVALID_TIME,
-            f"{name}{{time}} is not a number; send {counted}, digits only",
+            f"{name}{{time}} is not a whole number; send {counted}, digits only",
         ),
         Rule(
             too_far(F.col(DUE), F.col(SOURCE_TIMESTAMP)),
             Reason.TIME_OUT_OF_RANGE,
             f"{name}{{time}} is more than 100 years ahead; check the unit: it counts "
-            f"{unit.value[0]}, not {unit.other}",
+            f"{unit.value[0]}, not {unit.value[2]}",
         ),
     ]
 

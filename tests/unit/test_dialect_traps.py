@@ -108,7 +108,7 @@ def test_a_negative_epoch_is_a_dead_letter(found, trap):
 def test_a_time_in_the_wrong_unit_is_refused_with_that_sentence_and_never_guessed(found, trap):
     assert _reasons(found, trap) == dict.fromkeys(FOREIGN, Reason.TIME_OUT_OF_RANGE)
     for dialect in FOREIGN:
-        right = "counts milliseconds, not seconds" if "kms" in dialect else "not milliseconds"
+        right = "counts milliseconds, not microseconds" if "kms" in dialect else "not milliseconds"
         assert "check the unit" in found[trap, dialect].detail
         assert right in found[trap, dialect].detail
 
