@@ -22,6 +22,7 @@ _AWAY = re.compile(
     r"|BrokerNotAvailable|UnknownServer)Exception"
     r"|Failed to create new KafkaAdminClient|No resolvable bootstrap urls"
 )
+_OVERTAKEN = "CONCURRENT_STREAM_LOG_UPDATE"  # Spark: the batch is in the checkpoint already
 _SHORTEST = 1.0
 _LONGEST = 30.0
 
@@ -34,6 +35,12 @@ def is_kafka_away(error: Exception) -> bool:
 def told(error: StreamingQueryException) -> QueryError:
     """Return the end of a query in a sentence; the trace is logged for those who need it."""
     log.debug("the query ended", exc_info=error)
+    if _OVERTAKEN in str(error):
+        return QueryError(
+            "another job has gone on with this one's checkpoint (pipeline.checkpoint) meanwhile; "
+            "this one stops. What was committed is in the state. Run one job per state and "
+            "checkpoint; if no other runs, start this one again"
+        )
     return QueryError(
         f"the query ended: {cause_of(error)}; what was committed is in the state. Mend the cause "
         "and start again; --set log.level=DEBUG shows the whole trace"
