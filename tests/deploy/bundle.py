@@ -1,4 +1,4 @@
-"""Reads the bundle of conf/databricks as the Databricks CLI does: includes, then variables."""
+"""Reads the bundle of conf/databricks as the Databricks CLI does: includes, names, variables."""
 
 import json
 import re
@@ -8,6 +8,9 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parents[2] / "conf" / "databricks"
+OF_ONE_DEVELOPER = (
+    "dev_me_"  # what stands before the names of schemas where the mode is development
+)
 
 
 def read_bundle(target: str, **variables: str) -> dict[str, Any]:
@@ -18,6 +21,9 @@ def read_bundle(target: str, **variables: str) -> dict[str, Any]:
         for file in sorted(FOLDER.glob(pattern)):
             for kind, named in yaml.safe_load(file.read_text())["resources"].items():
                 resources.setdefault(kind, {}).update(named)
+    if bundle["targets"][target]["mode"] == "development":
+        for schema in resources["schemas"].values():
+            schema["name"] = OF_ONE_DEVELOPER + schema["name"]
     values = {name: each.get("default") for name, each in bundle["variables"].items()}
     values |= bundle["targets"][target]["variables"] | variables
     place = {

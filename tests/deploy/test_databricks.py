@@ -42,6 +42,21 @@ def test_each_job_is_given_settings_it_can_run_with(name: str, target: str) -> N
     assert job["max_concurrent_runs"] == 1
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["duestream", "duestream_once"])
+def test_the_checkpoint_and_the_names_are_in_the_schema_that_is_made(
+    name: str, target: str
+) -> None:
+    resources = read_bundle(target)["resources"]
+    schema, volume = resources["schemas"]["duestream"], resources["volumes"]["duestream"]
+    place = [schema["catalog_name"], schema["name"]]
+    parameters = parameters_of(resources["jobs"][name])
+    assert volume["schema_name"] == schema["name"]
+    assert f"--set=state.delta.catalog_schema={'.'.join(place)}" in parameters
+    checkpoint = "/".join(["/Volumes", *place, volume["name"], "duestream"])
+    assert f"--set=pipeline.checkpoint={checkpoint}" in parameters
+
+
 def test_both_jobs_have_one_state_and_only_one_of_them_runs() -> None:
     jobs = read_bundle("prod")["resources"]["jobs"]
     always, now_and_then = jobs["duestream"], jobs["duestream_once"]
