@@ -52,7 +52,7 @@ def show(
         for right in rights:
             typer.echo(json.dumps(right._asdict()))
         return
-    who = principal or _of_user(settings.kafka.security.username)
+    who = _whole(principal) if principal else _of_user(settings.kafka.security.username)
     for right in rights:
         typer.echo(shlex.join(_command(right, who, settings.kafka)))
 
@@ -64,6 +64,12 @@ def _of_user(name: str | None) -> str:
             "kafka.security.username does not say it"
         )
     return f"User:{name}"
+
+
+def _whole(principal: str) -> str:
+    if not all(principal.partition(":")):
+        raise ConfigError(f"--principal: {principal!r} lacks its type; write User:{principal}")
+    return principal
 
 
 def _command(right: Right, principal: str, kafka: KafkaSettings) -> list[str]:

@@ -78,6 +78,7 @@ def test_the_commands_name_the_principal_quoted_for_a_shell() -> None:
     [
         (["--principal", "User:me"], "outputs.allow: names no topic"),
         (["--set", "outputs.allow=a"], "--principal: name who gets the rights"),
+        (["--set", "outputs.allow=a", "--principal", "me"], "lacks its type; write User:me"),
     ],
 )
 def test_what_is_missing_is_told(words: list[str], sentence: str) -> None:
