@@ -1,6 +1,9 @@
 """Writes tables of Markdown."""
 
+import re
 from collections.abc import Iterable, Sequence
+
+_CODE = re.compile(r"(`[^`]*`)")  # where a stroke ends no cell, and nothing can be escaped
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -10,4 +13,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(cell: str) -> str:
+    parts = _CODE.split(cell)
+    return "".join(part if part[:1] == "`" else part.replace("|", "\\|") for part in parts)

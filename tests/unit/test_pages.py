@@ -16,6 +16,7 @@ from pipeline.cli.main import app
 from pipeline.observe.catalogue import METRICS
 from pipeline.reasons import Reason
 from pipeline.reference.pages import pages
+from pipeline.reference.table import table
 from tests.pages import PAGES, ROOT, Block, all_blocks, commands
 
 COMMANDS = typer.main.get_command(app)
@@ -79,6 +80,21 @@ def test_pages_from_the_code_name_all_there_is() -> None:
     assert "`--dry-run`" in written["reference/cli.md"]
 
 
+def test_a_stroke_in_code_stays_as_it_is_and_others_end_no_cell() -> None:
+    assert table(["a|b"], [["`x|y` or|and"]]).splitlines()[::2] == [
+        "| a\\|b |",
+        "| `x|y` or\\|and |",
+    ]
+
+
+def broken(page: Path) -> list[str]:
+    """Return the links of a page of the site that lead to no file of it."""
+    if page.name == "404.html":  # as a server answers, below any address
+        return []
+    links = re.findall(r'(?:href|src)="([^"#:]+)[^":]*"', page.read_text("utf-8"))
+    return [link for link in links if not (page.parent / link).is_file()]
+
+
 def test_the_site_is_built_and_fetches_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -86,5 +102,6 @@ def test_the_site_is_built_and_fetches_nothing(tmp_path: Path) -> None:
     for page in tmp_path.rglob("*.html"):
         fetched = r"<(?:script|img|link)[^>]+(?:src|href)=\"(?:https?:)?//"
         assert re.findall(fetched, page.read_text("utf-8")) == [], page.name
+        assert broken(page) == [], page.name
     for expected in ("tutorial", "security", "reference/cli", "reference/metrics", "changelog"):
         assert (tmp_path / f"{expected}.html").exists()
