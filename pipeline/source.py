@@ -7,6 +7,10 @@ from pipeline.config.settings import Settings
 from pipeline.rights import GROUPS
 from pipeline.withdraw import with_withdrawals
 
+# Spark asks three times where a topic ends before it says that no broker answers. With Kafka's own
+# minute for each it would take longer to say so than a job may be silent (health.tick_timeout).
+_FOR_AN_ANSWER = {"kafka.default.api.timeout.ms": "20000", "kafka.request.timeout.ms": "15000"}
+
 
 def records(spark: SparkSession, settings: Settings) -> DataFrame:
     """Stream the input topics, at most so many records a batch; the user's own options win.
@@ -40,9 +44,14 @@ def clock(spark: SparkSession) -> DataFrame:
     return spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
 
 
+def with_timeouts(options: dict[str, str]) -> dict[str, str]:
+    """Add how long to wait for brokers, unless the user says it: the two must fit each other."""
+    return options if _FOR_AN_ANSWER.keys() & options.keys() else _FOR_AN_ANSWER | options
+
+
 def _kafka(spark: SparkSession, topics: list[str], options: dict[str, str]) -> DataFrame:
     # One beginning for all names of groups: so one right covers them.
-    options = {"groupIdPrefix": f"{GROUPS}source", **options}
+    options = {"groupIdPrefix": f"{GROUPS}source", **with_timeouts(options)}
     always = {
         "kafka.isolation.level": "read_committed",
         "subscribe": ",".join(topics),

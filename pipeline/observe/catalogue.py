@@ -137,7 +137,10 @@ OVERDUE_AGE = _gauge(
     "duestream.overdue.age", SECOND, "how long the oldest of these is overdue; 0 without any"
 )
 NEXT_DUE = _gauge(
-    "duestream.next_due.timestamp", SECOND, "the instant of the next message; none without any"
+    "duestream.next_due.timestamp",
+    SECOND,
+    "the instant of the next message; none without any; with Delta one replaced or cancelled far "
+    "ahead of its instant counts until the next fold",
 )
 WAITING = _gauge("duestream.outbox.waiting", MESSAGE, "messages in memory, ready for their instant")
 HELD = _gauge(

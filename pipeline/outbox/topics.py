@@ -18,6 +18,7 @@ from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal
 from pipeline.quiet import Options
 from pipeline.reasons import Reason
+from state.errors import KafkaError
 
 _TIMEOUT = 10.0
 _SOON = 3.0
@@ -57,8 +58,11 @@ class Topics:
         return found
 
     def reach(self) -> None:
-        """Raise KafkaException unless Kafka answers; from any thread."""
-        self._admin.list_topics(timeout=_SOON)
+        """Raise KafkaError, with the reason, unless Kafka answers; from any thread."""
+        try:
+            self._admin.list_topics(timeout=_SOON)
+        except KafkaException as error:
+            raise KafkaError(error.args[0].str()) from error
 
     def _check(self, flush: Flush, wanted: set[str], shape: Shape) -> dict[int, Refusal]:
         if self._all_fit(flush, wanted, shape):

@@ -11,12 +11,17 @@ from http.client import HTTPConnection
 import pytest
 from typer.testing import CliRunner
 
+from pipeline import away
 from pipeline.cli.main import app
 from pipeline.config.load import load_settings
 from pipeline.observe.health import Health
 from pipeline.observe.observer import SILENT, Lanes, Ticked
 from pipeline.observe.open import observing
 from pipeline.observe.server import Server, pages_of, sentence
+from pipeline.outbox.topics import Topics
+from pipeline.quiet import quiet
+from pipeline.source import with_timeouts
+from state.errors import KafkaError
 
 TICK = Ticked(0, 0.1, {}, None, 0, None)
 
@@ -94,6 +99,15 @@ def test_a_job_that_waits_for_kafka_is_alive_and_not_ready(running: Job) -> None
     assert running.health.ready().well
 
 
+def test_it_is_known_that_kafka_is_away_before_the_silence_is_too_long() -> None:
+    answer, request = (int(ms) / 1000 for ms in with_timeouts({}).values())
+    assert request <= answer, "Kafka's client refuses this"
+    longest = 3 * answer + away._LONGEST  # Spark asks three times; then the job rests
+    assert longest < load_settings(environ={}).health.tick_timeout / 1_000_000
+    own = {"kafka.request.timeout.ms": "40000"}
+    assert with_timeouts(own) == own
+
+
 def test_an_outbox_that_does_not_reach_kafka_is_not_ready(running: Job) -> None:
     running.away = OSError("no broker")
     assert running.health.ready().why == "the outbox does not reach Kafka: no broker"
@@ -103,6 +117,12 @@ def test_an_outbox_that_does_not_reach_kafka_is_not_ready(running: Job) -> None:
     running.now = 6
     assert running.health.ready().well
     assert running.asked == 2
+
+
+def test_why_kafka_is_not_reached_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.outbox.topics._SOON", 0.2)
+    with pytest.raises(KafkaError, match=r"^Failed to get metadata"):
+        Topics(quiet({"bootstrap.servers": "127.0.0.1:1"})).reach()
 
 
 def test_a_lane_that_tries_for_long_is_not_ready(running: Job) -> None:
