@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from pipeline.config.kafka import REDACTION_REGEX
 from pipeline.jvm import check_java, spark_jars
 from pipeline.shipped import ship
-from pipeline.submitted import given_options, is_submitted
+from pipeline.submitted import DATABRICKS, given_options, is_submitted
 from state.errors import SetupError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL_MASTER = "local[*]"
-_DATABRICKS = "DATABRICKS_RUNTIME_VERSION"
 _LOG_CONFIGURATION = Path(__file__).resolve().parent / "spark-log.properties"
 _FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -33,7 +32,9 @@ _JAVA_OPTIONS = frozenset({"spark.driver.extraJavaOptions", "spark.executor.extr
 def spark_session(
     app: str, master: str | None = None, options: Mapping[str, str] | None = None
 ) -> "SparkSession":
-    """Return the session; ``options`` win over the defaults, and a session that runs is taken.
+    """Return the session; ``options`` win over the defaults.
+
+    A session that runs is taken, and told what steps rely on.
 
     Without ``master`` it runs on this machine, unless the job was started by spark-submit or on a
     platform that has a session already.
@@ -41,6 +42,8 @@ def spark_session(
     sessions = _spark()
     active: SparkSession | None = sessions.getActiveSession()
     if active is not None:
+        for name in _RELIED_ON:
+            active.conf.set(name, _EVERYWHERE[name])
         return active
     local, own = _is_local(master), _starts_java()
     if local:
@@ -62,7 +65,7 @@ def open_session(
 ) -> "Iterator[SparkSession]":
     """Lend the session and stop it afterwards, unless it was there before or is a platform's."""
     _refuse_remote(options or {})
-    lent = _spark().getActiveSession() is not None or _DATABRICKS in os.environ
+    lent = _spark().getActiveSession() is not None or DATABRICKS in os.environ
     spark = spark_session(app, master, options)
     try:
         yield spark
@@ -100,6 +103,9 @@ _EVERYWHERE = {
     "spark.databricks.delta.optimizeWrite.enabled": "false",
 }
 
+# Without these a batch would fail, or tell another time; they can be set while a session runs.
+_RELIED_ON = ("spark.sql.mapKeyDedupPolicy", "spark.sql.session.timeZone")
+
 
 def _local_options() -> dict[str, str]:
     quiet = f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}"
@@ -136,7 +142,7 @@ def _is_local(master: str | None) -> bool:
 
 
 def _starts_java() -> bool:
-    return not is_submitted() and _DATABRICKS not in os.environ
+    return not is_submitted() and DATABRICKS not in os.environ
 
 
 def _prepare_environment() -> None:

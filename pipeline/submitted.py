@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 GATEWAY = "PYSPARK_GATEWAY_PORT"  # how spark-submit tells Python where the JVM is
+DATABRICKS = "DATABRICKS_RUNTIME_VERSION"  # a platform whose JVM is not the job's, and outlives it
 _BEFORE_SPARK = 1_000  # Spark's own last acts have 40; the higher goes first
 _PATIENCE = 120  # seconds
 
@@ -45,7 +46,7 @@ class JavaWaits:
 
     def listen(self, spark: "SparkSession") -> None:
         """Begin, if this is a job whose JVM may be told to end before it."""
-        if GATEWAY in os.environ:
+        if GATEWAY in os.environ and DATABRICKS not in os.environ:
             self._let_go = _ask_first(spark, self)
 
     def run(self) -> None:

@@ -25,6 +25,7 @@ from pipeline.session import spark_session
 import pipeline
 assert pipeline.__file__.startswith(wheel), pipeline.__file__
 spark = spark_session("platform", "local[2]")
+spark.conf.set("spark.sql.mapKeyDedupPolicy", "EXCEPTION")  # as Spark has it
 os.environ["DATABRICKS_RUNTIME_VERSION"] = "17.3"
 found = distribution(task["package_name"]).entry_points
 (entry,) = [each for each in found if each.name == task["entry_point"]]
@@ -41,6 +42,7 @@ def test_the_task_of_the_bundle_publishes_and_leaves_the_session_alone(
     source, out = topics("in"), topics("out")
     with Client(broker.bootstrap_servers, topic=source) as client:
         client.schedule("x", topic=out, key="a", at=datetime(2020, 1, 1, tzinfo=UTC))
+        client.forward(b"b", b"no event", [("twice", b"1"), ("twice", b"2")])
     done = run_task(tmp_path, broker.bootstrap_servers, source, out)
     assert done.returncode == 0, done.stderr[-5000:]
     assert int(done.stdout.split("lines ")[1]) > 0  # by its name in the catalog
@@ -51,7 +53,7 @@ def run_task(
     folder: Path, servers: str, source: str, out: str
 ) -> "subprocess.CompletedProcess[str]":
     bundle = read_bundle(
-        "dev",
+        "prod",
         catalog="spark_catalog",
         schema="default",
         state_path=str(folder),

@@ -40,6 +40,14 @@ def test_a_session_that_runs_is_taken(spark: SparkSession) -> None:
     assert spark_session("another") is spark
 
 
+def test_a_session_that_runs_is_told_what_the_steps_rely_on(spark: SparkSession) -> None:
+    spark.conf.set("spark.sql.mapKeyDedupPolicy", "EXCEPTION")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    twice = "map_from_entries(array(struct('a', 1), struct('a', 2)))"  # a header given twice
+    taken = spark_session("another")
+    assert taken.sql(f"select {twice}, current_timezone()").collect() == [({"a": 2}, "UTC")]
+
+
 def test_the_users_options_win() -> None:
     options = session_options(True, {"spark.sql.shuffle.partitions": "9", "spark.jars": "/my.jar"})
     assert options["spark.sql.shuffle.partitions"] == "9"
