@@ -29,14 +29,19 @@ def check(
     now: int,
     told: Told,
     reasons: int = 20,
+    skip_overdue: bool = False,
 ) -> tuple[Report, Span]:
-    """Count what is on the topic of ``source``, and tell the first ``reasons`` of refused ones."""
+    """Count what is on the topic of ``source``, and tell the first ``reasons`` of refused ones.
+
+    Where what is overdue is not to be sent, its output topics need not be allowed.
+    """
     cluster = Cluster(settings.kafka)
     span = cluster.span_of(source.topic)
     lines = lines_of(spark, settings, source, span)
     with watched(spark, told, tasks_of(span), span.offsets):
         counted = tally(fates(lines, now)).collect()
     by_fate = _by_fate(counted)
+    wanted = (Fate.PENDING,) if skip_overdue else _WAITING
     with watched(spark, told, tasks_of(span), span.offsets):
         unread = _first_unread(lines, reasons) if by_fate[Fate.UNREADABLE] else ()
     report = Report(
@@ -45,7 +50,7 @@ def check(
         span.offsets,
         by_fate,
         _replaced(counted),
-        tuple(_outputs(counted, settings, cluster)),
+        tuple(_outputs([row for row in counted if row[FATE] in wanted], settings, cluster)),
         tuple(unread),
     )
     return report, span
@@ -64,12 +69,11 @@ def _replaced(counted: Iterable[Row]) -> int:
     return sum(row[BEFORE] - row[ENDED] for row in known)
 
 
-def _outputs(counted: Iterable[Row], settings: Settings, cluster: Cluster) -> Iterable[Output]:
+def _outputs(wanted: Iterable[Row], settings: Settings, cluster: Cluster) -> Iterable[Output]:
     admitted = rules(settings)
     bound: Counter[str] = Counter()
-    for row in counted:
-        if row[FATE] in _WAITING:
-            bound[row[OUTPUT_TOPIC]] += row[COUNT]
+    for row in wanted:
+        bound[row[OUTPUT_TOPIC]] += row[COUNT]
     for topic, count in bound.most_common():
         yield Output(topic, count, admitted.allows(topic), cluster.has(topic))
 

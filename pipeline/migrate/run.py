@@ -56,7 +56,7 @@ def run_import(
     prepare_topics(settings)
     now = now_micros() if wish.as_of is None else wish.as_of
     with _alone_on(spark, settings) as store:
-        report, span = check(spark, settings, source, now, told[0])
+        report, span = check(spark, settings, source, now, told[0], skip_overdue=wish.skip_overdue)
         if report.fates[Fate.ASKING]:
             raise StateError(ASKING_SENTENCE.format(count=report.fates[Fate.ASKING]))
         if report.left_out and not wish.skip_unreadable:
