@@ -203,7 +203,7 @@ def _with_rest(policy: Policy, moved: Row, baton: Row | None) -> Policy:
         then = (_instant(baton), baton.get(row.OCCURRENCE) or 0)
         return replace(rest, expires=policy.expires, first=None, then=then)
     if policy.repeat is None:
-        return replace(policy, first=None)
+        return replace(policy, first=None, missed=None)
     if policy.then is not None:  # it was moved before
         return policy
     at = _instant(moved)

@@ -32,7 +32,7 @@ from state.row import (
     SKIPPED,
 )
 from state.rules.policy import Policy
-from state.rules.repeat import Following, following
+from state.rules.repeat import Following, following, missed_from
 from state.select import as_due
 from state.store import Tick
 
@@ -157,11 +157,22 @@ class _Series:
     def without_repeat(self, claims: pa.Table, origins: npt.NDArray[np.int64]) -> pa.Table:
         """Take the repeat out of the policies of claims: what follows has it now."""
         texts = claims.column(POLICY).to_pylist()
-        for place, origin in enumerate(origins):
-            if int(origin) in self._policies:
-                texts[place] = Policy.from_json(texts[place]).without_repeat().to_json()
+        instants = claims.column(SCHEDULED).to_pylist()
+        numbers = claims.column(OCCURRENCE).to_pylist()
+        for place, origin in enumerate(map(int, origins)):
+            if origin in self._policies:
+                missed = self._missed_from(origin, instants[place], numbers[place])
+                texts[place] = Policy.from_json(texts[place]).without_repeat(missed).to_json()
         at = claims.schema.get_field_index(POLICY)
         return claims.set_column(at, claims.schema.field(at), pa.array(texts, pa.string()))
+
+    def _missed_from(self, origin: int, scheduled: int, occurrence: int) -> int | None:
+        """Return when an occurrence counts as missed; one that somebody moved is sent anyhow."""
+        repeat, then = self._policies[origin].repeat, self._policies[origin].then
+        was_moved = then is not None and (scheduled, occurrence) == self._starts[origin]
+        if repeat is None or was_moved:
+            return None
+        return missed_from(repeat, scheduled, occurrence, self._tick.miss_after)
 
     def _entry(self, made: _Made) -> tuple[tuple[object, ...], _Made]:
         instant, number, _ = made.occurrence

@@ -138,8 +138,9 @@ class Item:
 
     @property
     def expires(self) -> int | None:
-        """The instant from which on it is not sent."""
-        return self.policy.expires
+        """The instant from which on it is not sent: too late, or missed as one of a series."""
+        ends = (self.policy.expires, self.policy.missed)
+        return min((end for end in ends if end is not None), default=None)
 
     @property
     def is_of_series(self) -> bool:

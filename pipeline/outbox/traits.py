@@ -39,7 +39,7 @@ class Traits:
     @cached_property
     def may_expire(self) -> bool:
         """Whether a message may have an instant after which it is not sent."""
-        return self._says("expires")
+        return self._says("expires") or self._says("missed")
 
     @cached_property
     def has_series(self) -> bool:

@@ -12,7 +12,7 @@ from pipeline.planning.event import policies_of, read_event
 from pipeline.planning.message import Message, read_message
 from pipeline.planning.refused import EventRefusedError, refuse
 from state.rules.asked import Asked, Refused, read_asked
-from state.rules.repeat import Following, following
+from state.rules.repeat import Following, following, missed_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,11 @@ def _occurrences(asked: Asked, now: int, miss_after: int) -> Iterator[Following]
     repeat = asked.policy.repeat
     next_one: Following | None = Following(asked.due, 0, 0)
     while next_one is not None:
-        yield next_one
         if repeat is None:
+            yield next_one
             return
+        missed = missed_from(repeat, *next_one[:2], miss_after)
+        if missed is None or now < missed:
+            yield next_one
         seen = max(now, next_one.scheduled)
         next_one = following(repeat, next_one.scheduled, next_one.occurrence, seen, miss_after)

@@ -14,7 +14,18 @@ from state.rules.repeat import OnMiss, Repeat
 from state.rules.same_policy import SameKey, SamePolicy
 
 _OWN = frozenset(
-    {"retrymax", "retryfor", "expires", "expireafter", "repeat", "then", "same", "first", "compare"}
+    {
+        "retrymax",
+        "retryfor",
+        "expires",
+        "expireafter",
+        "missed",
+        "repeat",
+        "then",
+        "same",
+        "first",
+        "compare",
+    }
 )
 
 
@@ -26,6 +37,7 @@ class Policy:
     retryfor: int | None = None  # for how long it is tried again
     expires: int | None = None  # not sent after this instant; of a series: this occurrence
     expireafter: int | None = None  # of a series: each occurrence expires so long after its instant
+    missed: int | None = None  # of an occurrence that is claimed: from then on it counts as missed
     repeat: Repeat | None = None
     then: tuple[int, int] | None = None  # of one that was moved: instant and number of the next
     same: SameKey = field(default_factory=SameKey)
@@ -48,6 +60,7 @@ class Policy:
             "retryfor": self.retryfor,
             "expires": self.expires,
             "expireafter": self.expireafter,
+            "missed": self.missed,
             "repeat": None if self.repeat is None else _repeat_as_dict(self.repeat),
             "then": self.then,
             "same": _same_as_dict(self.same) or None,
@@ -57,9 +70,9 @@ class Policy:
         asked = _given(known) | (json.loads(self.others) if self.others else {})
         return _as_text(asked) if asked else None
 
-    def without_repeat(self) -> "Policy":
-        """Return what a single message of the series asks for."""
-        return replace(self, repeat=None, then=None, expireafter=None)
+    def without_repeat(self, missed: int | None = None) -> "Policy":
+        """Return what a single message of the series asks for, and when it counts as missed."""
+        return replace(self, repeat=None, then=None, expireafter=None, missed=missed)
 
     def at(self, scheduled: int) -> "Policy":
         """Return what the occurrence at ``scheduled`` of the series asks for: its own expiry."""
@@ -83,6 +96,7 @@ def _read(text: str) -> Policy:
         retryfor=parse_duration(retryfor) if isinstance(retryfor, str) else retryfor,
         expires=asked.get("expires"),
         expireafter=asked.get("expireafter"),
+        missed=asked.get("missed"),
         repeat=None if repeat is None else _repeat(repeat),
         then=None if asked.get("then") is None else tuple(asked["then"]),
         same=_same(asked.get("same") or {}),

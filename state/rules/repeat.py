@@ -70,6 +70,23 @@ def following(
     return _nth(repeat, scheduled, occurrence, step)
 
 
+def missed_from(repeat: Repeat, scheduled: int, occurrence: int, miss_after: int) -> int | None:
+    """Return the instant from which on an occurrence is not sent any more, if there is one.
+
+    With ``skip`` that is when it counts as missed; with ``last``, when the one after it does, for
+    then it is no longer the newest; with ``all`` it is sent however late.
+    """
+    if repeat.on_miss == OnMiss.ALL:
+        return None
+    newest = scheduled
+    if repeat.on_miss == OnMiss.LAST:
+        after = _nth(repeat, scheduled, occurrence, 1)
+        if after is None:
+            return None
+        newest = after.scheduled
+    return newest + miss_after + 1
+
+
 def occurrences(
     repeat: Repeat, first: int, occurrence: int = 0, limit: int | None = None
 ) -> Iterator[Following]:

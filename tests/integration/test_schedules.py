@@ -114,6 +114,26 @@ def test_a_cron_expression_repeats(job, client, read):
     assert len(published(read, job.out, "cron")) == 2
 
 
+@pytest.mark.parametrize(
+    ("on_miss", "ends"),
+    [
+        ("all", ["done", "done", "done"]),
+        ("last", ["expired", "done"]),
+        ("skip", ["expired"]),
+    ],
+)
+def test_of_occurrences_that_were_missed_those_are_sent_that_were_asked_for(
+    job, client, read, on_miss, ends
+):
+    """Three of them, half an hour ago and before; those passed over are only counted."""
+    first, key = in_seconds(-2.5 * 3600), f"missed-{on_miss}"
+    repeat = Repeat(every="1h", count=3, on_miss=on_miss)
+    client.schedule("late", topic=job.out, key=key, at=first, repeat=repeat)
+    wait_for(lambda: sorted(job.statuses_of(key)) == sorted(ends), "the end of the series")
+    found = [header(m, "duestream-occurrence") for m in published(read, job.out, key)]
+    assert found == {"all": ["1", "2", "3"], "last": ["3"], "skip": []}[on_miss]
+
+
 def test_a_cancel_ends_a_series(job, client, read):
     client.schedule("s", topic=job.out, key="series", repeat=Repeat(every="500ms", count=1000))
     wait_for(lambda: "done" in job.statuses_of("series"), "the first")

@@ -45,9 +45,10 @@ class Repeats:
         subject.commit(0, commands=[put(A, 0, due=10, policy=policy)])
         [claimed] = subject.store.commit(tick(1, 9, until=10)).to_pylist()
         disturb()
-        assert json.loads(claimed["policy"]) == {"retrymax": 3}
+        alone = {"retrymax": 3, "missed": at(100) + 1}  # once the next one is missed, by 30 s
+        assert json.loads(claimed["policy"]) == alone
         first, second = subject.inspector.versions(A).to_pylist()
-        assert json.loads(first["policy"]) == {"retrymax": 3}
+        assert json.loads(first["policy"]) == alone
         assert json.loads(second["policy"]) == json.loads(policy)
 
     def test_an_occurrence_put_back_and_claimed_again_does_not_repeat_again(self, subject, disturb):
@@ -219,20 +220,31 @@ class Repeats:
         assert claimed == [(A, 0), (A, 1), (A, 2)]
         assert subject.ends() == {"claimed": 3}
         assert subject.store.next_due() is None
-        assert [r["policy"] for r in subject.inspector.versions(A).to_pylist()] == [None] * 3
+        policies = [r["policy"] for r in subject.inspector.versions(A).to_pylist()]
+        missed = [p and json.loads(p) for p in policies]
+        assert missed == [{"missed": at(50) + 1}, {"missed": at(60) + 1}, None]
 
     @pytest.mark.parametrize(
-        ("on_miss", "claimed", "missed"),
-        [("last", [0, 6, 7], 5), ("skip", [0, 7], 6), ("all", [0, 1, 2, 3, 4, 5, 6, 7], 0)],
+        ("on_miss", "claimed", "sent", "missed"),
+        [
+            ("last", [0, 6, 7], [6, 7], 5),
+            ("skip", [0, 7], [7], 6),
+            ("all", [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], 0),
+        ],
     )
     def test_occurrences_that_are_passed_over_are_counted_as_missed(
-        self, subject, disturb, on_miss, claimed, missed
+        self, subject, disturb, on_miss, claimed, sent, missed
     ):
+        """One that is claimed has the instant from which on it is missed, and then not sent."""
         policy = every(10, first=10, on_miss=on_miss)
         subject.commit(0, commands=[put(A, 0, due=10, policy=policy)])
         disturb()
         claims = subject.store.commit(tick(1, 85, until=85, miss_after=10))
         assert [n for _, n in numbers(claims)] == claimed
+        ends = [json.loads(text or "{}").get("missed") for text in claims["policy"].to_pylist()]
+        assert [
+            n for n, end in zip(claimed, ends, strict=True) if end is None or at(85) < end
+        ] == sent
         disturb()
         ledger = subject.stats().ledger
         assert (ledger.missed, ledger.accepted) == (missed, len(claimed) + 1)
@@ -254,7 +266,7 @@ class Repeats:
         subject.commit(0, commands=[put(A, 0, due=10, policy=json.dumps(policy))])
         disturb()
         [claimed] = subject.store.commit(tick(1, 10, until=10)).to_pylist()
-        assert json.loads(claimed["policy"]) == {"expires": at(15)}
+        assert json.loads(claimed["policy"]) == {"expires": at(15), "missed": at(100) + 1}
         disturb()
         [row] = subject.rows(statuses=[Status.PENDING]).to_pylist()
         assert json.loads(row["policy"])["expires"] == at(75)

@@ -40,6 +40,12 @@ def test_the_detail_says_how_late_it_was() -> None:
     )
 
 
+def test_one_of_a_series_that_is_missed_is_not_sent_whatever_else_it_was_to_be_sent_by() -> None:
+    missed = [json.dumps({"missed": NOW}), until(NOW + 1, missed=NOW), until(NOW, missed=NOW + 1)]
+    flush = flush_of(b"a", b"b", b"c", b"d", policy=[*missed, json.dumps({"missed": NOW + 1})])
+    assert set(expired(flush, NOW)) == {0, 1, 2}
+
+
 def test_other_words_of_a_policy_are_no_expiry() -> None:
     policies = ['{"expireafter":1}', '{"compare":"expires"}', '{"other":{"expires":1}}']
     assert expired(flush_of(b"a", b"b", b"c", policy=policies), NOW) == {}

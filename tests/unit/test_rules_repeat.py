@@ -7,7 +7,14 @@ from cron_reference import CHANGES, day, expressions, matches, micros
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state.rules.repeat import Following, OnMiss, Repeat, following, occurrences
+from state.rules.repeat import (
+    Following,
+    OnMiss,
+    Repeat,
+    following,
+    missed_from,
+    occurrences,
+)
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -185,3 +192,27 @@ def test_a_series_ends_where_its_occurrences_can_no_longer_be_numbered():
     vast = Repeat(every=10**18, anchor=0)
     assert following(vast, 3 * 10**18, 3, now=0, miss_after=0).occurrence == 4
     assert following(vast, 4 * 10**18, 4, now=0, miss_after=0) is None
+
+
+@given(
+    every=st.integers(1, 1000),
+    occurrence=st.integers(0, 25),
+    count=limits,
+    on_miss=st.sampled_from(OnMiss),
+    late=st.integers(-3000, 20_000),
+    miss_after=st.integers(0, 3000),
+)
+def test_an_occurrence_is_sent_unless_it_is_missed_and_not_the_newest_of_these(
+    every, occurrence, count, on_miss, late, miss_after
+):
+    repeat = Repeat(every=every, anchor=0, count=count, on_miss=on_miss)
+    now = occurrence * every + late
+    ends = missed_from(repeat, occurrence * every, occurrence, miss_after)
+    is_missed, is_next_missed = (now - n * every > miss_after for n in (occurrence, occurrence + 1))
+    is_last = count is not None and occurrence + 1 >= count
+    sent = {
+        OnMiss.ALL: True,
+        OnMiss.LAST: is_last or not is_next_missed,
+        OnMiss.SKIP: not is_missed,
+    }
+    assert (ends is None or now < ends) == sent[on_miss]
