@@ -27,8 +27,8 @@ _FOUR = [
     {"name": "value", "type": ["null", "bytes"]},
 ]
 _FIFTH = {"name": "headers", "type": {"type": "map", "values": "bytes"}}
-_OLD = fastavro.parse_schema({"type": "record", "name": "Old", "fields": _FOUR})
-_NEW = fastavro.parse_schema({"type": "record", "name": "New", "fields": [*_FOUR, _FIFTH]})
+OLD = fastavro.parse_schema({"type": "record", "name": "Old", "fields": _FOUR})
+NEW = fastavro.parse_schema({"type": "record", "name": "New", "fields": [*_FOUR, _FIFTH]})
 
 
 class Wanted(NamedTuple):
@@ -96,7 +96,7 @@ def kms_avro(wanted: Wanted, fields: int = 5, frame: bytes = b"") -> Spoken:
         "headers": dict(wanted.headers),
     }
     out = io.BytesIO()
-    fastavro.schemaless_writer(out, _NEW if fields == 5 else _OLD, schedule)
+    fastavro.schemaless_writer(out, NEW if fields == 5 else OLD, schedule)
     return Spoken(frame + out.getvalue())
 
 

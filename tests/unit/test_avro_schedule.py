@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.dialects.avro_schedule import AvroError, Schedule, read_schedule
+from tests.foreign import NEW, OLD
 
 GOLDEN = {
     "four fields": "80d0adac9b6e066f7574046b3102047631",
@@ -23,15 +24,6 @@ SCHEDULES = {
     "no headers": Schedule(Y2030, "out", b"k1", b"v1", []),
 }
 FRAME = b"\0\0\0\0\x2a"
-FIELDS = [
-    {"name": "time", "type": "long"},
-    {"name": "topic", "type": "string"},
-    {"name": "key", "type": "bytes"},
-    {"name": "value", "type": ["null", "bytes"]},
-]
-HEADERS = {"name": "headers", "type": {"type": "map", "values": "bytes"}}
-OLD = fastavro.parse_schema({"type": "record", "name": "Old", "fields": FIELDS})
-NEW = fastavro.parse_schema({"type": "record", "name": "New", "fields": [*FIELDS, HEADERS]})
 
 schedules = st.builds(
     Schedule,
