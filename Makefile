@@ -4,9 +4,10 @@ STAMP := .venv/.installed
 SAY := @printf '%s\n'
 STATE ?= delta
 STORE ?= delta
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install machine demo test torture lint bench docs wheel pins clean
+.PHONY: help install machine demo test torture lint bench docs openapi wheel pins clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | \
@@ -33,12 +34,12 @@ $(STAMP): constraints.txt pyproject.toml
 machine: $(STAMP)
 	@$(BIN)/python -m pipeline.jvm
 
-demo: machine ## see messages wait and go out, on a broker of its own; STATE=mongo: with a MongoDB
-	@$(BIN)/duestream demo --state $(STATE) --keep data/demo
+demo: machine ## messages wait and go out, on a broker of its own; STATE=mongo, UI=1: with a console
+	@$(BIN)/duestream demo --state $(STATE) --keep data/demo $(if $(UI),--ui)
 
 test: lint machine ## lint, types, imports, then all tests
 	$(SAY) "pytest ..."
-	@$(BIN)/python -m pytest -q --durations=25
+	@$(BIN)/python -m pytest -q --durations=25 -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 torture: machine ## kill job and servers at random for five minutes, count what is lost; STORE=mongo
 	@$(BIN)/python -m tests.torture --store $(STORE)
@@ -61,6 +62,9 @@ wheel: $(STAMP) ## build the wheel, for spark-submit and Databricks, into dist
 docs: $(STAMP) ## build the documentation as a site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(SAY) "built: build/site/index.html"
+
+openapi: $(STAMP) ## write the description of the HTTP API anew, into conf/openapi.json
+	@$(BIN)/python -m pipeline.admin.api.document > conf/openapi.json
 
 pins: ## resolve constraints.txt anew from pyproject.toml
 	$(SAY) "resolving (some minutes) ..."

@@ -21,8 +21,8 @@ from bench.events import PAYLOAD_BYTES
 from bench.events import record as cloudevent
 from pipeline.admit import AdmitRules, admit
 from pipeline.config.blocks import SourceSettings
-from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.choose import decode
+from pipeline.dialects.headers import tell_policy
 from pipeline.lines import command_lines, with_batch_time
 from pipeline.raw import VERDICT
 from pipeline.session import spark_session
@@ -83,7 +83,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     given = options.parse_args()
     spark = spark_session("bench-decode", f"local[{TASKS}]", {"spark.driver.memory": "4g"})
-    spark.conf.set(*MAP_POLICY)
+    tell_policy(spark)
     measured = {dialect: Measured(spark, dialect, given.records) for dialect in _RECORDS}
     for _ in range(given.rounds):
         for each in measured.values():

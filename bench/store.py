@@ -22,6 +22,7 @@ NOW = 1_800_000_000_000_000
 FAR = 30 * 86_400 * 1_000_000
 _LANES = 2
 _PAYLOAD = b"x" * 200
+_A_FEW = 100
 
 
 def measure_store(folder: Path, mongo: str | None, pending: int) -> dict:
@@ -45,10 +46,10 @@ def measure_store(folder: Path, mongo: str | None, pending: int) -> dict:
 class Load:
     """Fills a store with schedules far ahead, and now and then with some that are due."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, first: int = 0) -> None:
         self._store = store
         self._batch = 0
-        self._next = 0
+        self._next = first
         self.taken = 0
 
     def fill(self, count: int) -> None:
@@ -72,6 +73,14 @@ class Load:
             done = reshape(claims, OUTCOMES, {"status": "done", "published_offset": 1})
             self._tick(COMMANDS.empty_table(), until=NOW, outcomes=done)
         return statistics.median(times)
+
+    def live(self) -> None:
+        """Commit what a quiet second brings: some schedules, and some that go out."""
+        ahead = _puts(self._next, _A_FEW, NOW + FAR)
+        due = _puts(self._next + _A_FEW, _A_FEW, NOW)
+        claims = self._tick(pa.concat_tables([ahead, due]), until=NOW + _A_FEW)
+        done = {"status": "done", "published_offset": 1, "published_at": NOW}
+        self._tick(COMMANDS.empty_table(), until=NOW, outcomes=reshape(claims, OUTCOMES, done))
 
     def _tick(self, commands: pa.Table, until: int, outcomes: pa.Table | None = None) -> pa.Table:
         self._next += commands.num_rows

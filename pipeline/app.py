@@ -14,6 +14,13 @@ from pipeline.job import Job
 from pipeline.measure import Measure
 from pipeline.observe.observer import Observer
 from pipeline.observe.open import observing
+from pipeline.remote import (
+    give_up_sooner,
+    is_remote,
+    is_remote_wanted,
+    refuse_remote,
+    require_remote_runnable,
+)
 from pipeline.session import open_session
 from pipeline.submitted import JavaWaits
 from pipeline.topics import prepare_topics
@@ -24,6 +31,8 @@ log = logging.getLogger(__name__)
 def run(settings: Settings, *, once: bool = False, measure: Path | None = None) -> None:
     """Run until SIGTERM or Ctrl-C, or once over what is there."""
     require_runnable(settings)
+    if is_remote_wanted(settings.spark.options):
+        _require_once(settings, once)
     stopped = threading.Event()
     with closing(JavaWaits(stopped)) as java, observing(settings) as observer:
         prepare_topics(settings)
@@ -40,10 +49,13 @@ def _run(
     observer: Observer,
 ) -> None:
     with (
-        open_session(settings.name, settings.spark.master, settings.spark.options) as spark,
+        open_session(settings.name, settings.spark.master, settings.spark.options, once) as spark,
         closing(Sweeper()) as sweeper,
         closing(Measure(measure)) as measured,
     ):
+        if is_remote(spark):
+            _require_once(settings, once)
+            give_up_sooner(spark)
         _stop_when_told(stopped)  # after Spark, which has a handler of its own for Ctrl-C
         java.listen(spark)
         with Job(spark, settings, measured, once, observer) as job:
@@ -53,6 +65,12 @@ def _run(
                 return stopped.is_set()
 
             job.run_once(watch) if once else job.run_until(watch)
+
+
+def _require_once(settings: Settings, once: bool) -> None:
+    if not once:
+        raise refuse_remote()
+    require_remote_runnable(settings)
 
 
 def _stop_when_told(stopped: threading.Event) -> None:

@@ -46,6 +46,7 @@ def audit_record(
         row.KIND: Kind.COMMAND.value,
         row.IDENTITY: identity,
         row.HASH: zlib.crc32(identity),
+        row.OCCURRENCE: row.OF_COMMAND,
         row.DUE: now,
         row.POLICY: None,
         row.REASON: effect.value,

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable
 
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 
 from state.errors import DuestreamError
 
@@ -32,7 +32,7 @@ def is_kafka_away(error: Exception) -> bool:
     return _AWAY.search(str(error)) is not None
 
 
-def told(error: StreamingQueryException) -> QueryError:
+def told(error: PySparkException) -> QueryError:
     """Return the end of a query in a sentence; the trace is logged for those who need it."""
     log.debug("the query ended", exc_info=error)
     if _OVERTAKEN in str(error):

@@ -4,10 +4,10 @@ Batches are numbered by the checkpoint and remembered by the state. With a check
 state the numbers would not fit: batches would be taken for repeats and their messages be lost.
 """
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.first_line import first_line
 from state.errors import StateError
 from state.store import Store
 
@@ -17,14 +17,14 @@ _FOLDER = "duestream-state"
 def bind(spark: SparkSession, checkpoint: str, store: Store) -> None:
     """Make sure that ``checkpoint`` belongs to ``store``, and write it down when both are new."""
     place = f"{checkpoint.rstrip('/')}/{_FOLDER}"
-    owner = _first_line(spark, place)
+    owner = first_line(spark, place)
     if owner == store.state_id:
         return
     if owner is not None:
         raise StateError(_mismatch(checkpoint, f"the checkpoint was made with state {owner}"))
     if store.last_batch >= 0:
         raise StateError(_mismatch(checkpoint, "the checkpoint is new but the state is not"))
-    if _first_line(spark, f"{checkpoint.rstrip('/')}/metadata") is not None:
+    if first_line(spark, f"{checkpoint.rstrip('/')}/metadata") is not None:
         raise StateError(_mismatch(checkpoint, "the state is new but the checkpoint is not"))
     spark.range(1).select(F.lit(store.state_id)).write.mode("overwrite").text(place)
 
@@ -35,11 +35,3 @@ def _mismatch(checkpoint: str, why: str) -> str:
         "pipeline.checkpoint and the state (state.delta.path, or state.mongo.database) to a pair "
         "that was used together, or both to new places"
     )
-
-
-def _first_line(spark: SparkSession, path: str) -> str | None:
-    try:
-        line = spark.read.text(path).first()
-    except AnalysisException:  # no such path
-        return None
-    return str(line[0]) if line else None

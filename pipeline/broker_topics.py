@@ -26,10 +26,11 @@ def create_topics(
                 raise KafkaError(
                     f"topic {name} cannot be created: {error.args[0].str()}"
                 ) from error
-    _await_leaders(admin, names)
+    await_leaders(admin, names)
 
 
-def _await_leaders(admin: AdminClient, names: list[str]) -> None:
+def await_leaders(admin: AdminClient, names: list[str]) -> None:
+    """Return when all of ``names`` can be written and read."""
     deadline = time.monotonic() + USABLE_WITHIN
     while not all(_has_leaders(admin, name) for name in names):
         if time.monotonic() > deadline:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from state.inspect import Filter, Inspector, readable
+from pipeline.reasons import sentence_of
+from state.inspector import Filter, Inspector
+from state.readable import TIME, readable
 from state.row import (
     CHANGED_AT,
     DETAIL,
@@ -41,8 +43,9 @@ DEAD = pa.schema(
         pa.field("kind", pa.string()),
         pa.field("topic", pa.string()),
         pa.field("dead", pa.int64()),
-        pa.field("first", pa.timestamp("us", tz="UTC")),
-        pa.field("last", pa.timestamp("us", tz="UTC")),
+        pa.field("first", TIME),
+        pa.field("last", TIME),
+        pa.field("meaning", pa.string()),  # a sentence that explains the reason
     ]
 )
 
@@ -50,7 +53,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class DeadFilter:
     """Which dead rows are wanted; what is left None does not narrow the choice."""
 
     key: bytes | None = None
@@ -67,12 +70,13 @@ class Choice:
         )
 
 
-def dead_rows(inspector: Inspector, choice: Choice) -> list[Row]:
-    """Return the dead rows that are wanted, the newest first."""
-    where = Filter(statuses=[Status.DEAD], key=choice.key, kind=None)
-    rows = [_with_reason(row) for row in inspector.rows(where).to_pylist()]
-    wanted = [row for row in rows if choice.takes(row)]
-    return sorted(wanted, key=lambda row: (row[CHANGED_AT], version_of(row)[1:]), reverse=True)
+def dead_rows(inspector: Inspector, where: DeadFilter | None = None) -> list[Row]:
+    """Return the dead rows that are wanted, all without a filter, the newest first."""
+    wanted = where or DeadFilter()
+    dead = Filter(statuses=[Status.DEAD], key=wanted.key, kind=None)
+    rows = [with_reason(row) for row in inspector.rows(dead).to_pylist()]
+    found = [row for row in rows if wanted.takes(row)]
+    return sorted(found, key=lambda row: (row[CHANGED_AT], version_of(row)[1:]), reverse=True)
 
 
 def dead_by_reason(inspector: Inspector) -> pa.Table:
@@ -83,13 +87,13 @@ def dead_by_reason(inspector: Inspector) -> pa.Table:
     """
     lines: dict[tuple[str, str, str], Row] = {}
     for part in inspector.scan(Filter(statuses=[Status.DEAD], kind=None), _COUNTED):
-        for row in map(_with_reason, part.to_pylist()):
+        for row in map(with_reason, part.to_pylist()):
             at, named = row[CHANGED_AT], (row[REASON] or "", row[KIND], topic_of(row))
             line = lines.setdefault(named, {"dead": 0, "first": at, "last": at})
             first, last = min(line["first"], at), max(line["last"], at)
             line |= {"dead": line["dead"] + 1, "first": first, "last": last}
     counted = [
-        {"reason": reason, "kind": kind, "topic": topic, **line}
+        {"reason": reason, "kind": kind, "topic": topic, "meaning": sentence_of(reason), **line}
         for (reason, kind, topic), line in lines.items()
     ]
     counted.sort(key=lambda line: (-line["dead"], line["reason"], line["kind"], line["topic"]))
@@ -144,7 +148,7 @@ def _known(inspector: Inspector, rows: list[Row]) -> dict[tuple[str, bytes], lis
     return known
 
 
-def _with_reason(row: Row) -> Row:
+def with_reason(row: Row) -> Row:
     """Fill in why a record was not admitted; once its letter is out only the headers say it."""
     said = {header["key"]: header["value"] for header in row[HEADERS] or []}
     found = {name: said[header].decode() for name, header in _SAID.items() if header in said}

@@ -3,14 +3,15 @@
 import logging
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pipeline.away import Pauses, is_kafka_away, told
 from pipeline.backlog import Backlog
@@ -28,8 +29,11 @@ from pipeline.outbox.report import ended
 from pipeline.outbox.start import start_outbox
 from pipeline.presence import Presence
 from pipeline.quiet import quiet
+from pipeline.remote import is_remote
+from pipeline.said import Read
+from pipeline.staged import Staged
 from pipeline.tick import Ticker
-from pipeline.topology import topology
+from pipeline.topology import lines, reader, topology
 from state.errors import DuestreamError, KafkaError
 from state.open import open_store
 from state.row import Status
@@ -53,9 +57,11 @@ class Job:
         self._spark = spark
         self._settings = settings
         self._once = once
+        self._remote = is_remote(spark)
         self._observer = observer
         self._lag = Lag(observer)
         self._told = False
+        self._ticked = False
         self._closing = ExitStack()
         try:
             self._open(measure)
@@ -82,6 +88,7 @@ class Job:
         """Tick until told to stop; raise what ended the query, unless it was Kafka being away."""
         every = f"{self._settings.pipeline.trigger_interval // 1000} milliseconds"
         pauses = Pauses()
+        self._take_left()
         while True:
             query = self._query({"processingTime": every})
             try:
@@ -113,7 +120,7 @@ class Job:
         """Take in what is there, publish what is due, and return."""
         try:
             self._run_once(stopped)
-        except StreamingQueryException as error:
+        except PySparkException as error:
             if is_kafka_away(error):
                 raise KafkaError(
                     "Kafka cannot be reached; run it again when it is back: what was taken is in "
@@ -123,17 +130,36 @@ class Job:
 
     def _run_once(self, stopped: Callable[[], bool]) -> None:
         log.info("taking what is there from %s", self._inputs())
-        before = -1
-        while self._ticker.claimed > before and self._has_due():  # a batch claims so many at most
+        self._take_left()
+        in_vain = 0
+        while in_vain < 2:  # a batch claims so many at most, and what was due when it was planned
             before = self._ticker.claimed
-            query = self._query({"availableNow": True})
+            if not self._took_all(stopped):
+                return
+            if self._remote:
+                self._staged.take(self._ticker, stopped)
+            self._outbox.drain(stopped)
+            if stopped() or not self._has_due():
+                return
+            in_vain = 0 if self._ticker.claimed > before else in_vain + 1
+
+    def _took_all(self, stopped: Callable[[], bool]) -> bool:
+        """Run a query over what is there; False if it was stopped."""
+        query = self._query({"availableNow": True})
+        try:
             while not self._ended(query, timeout=1):
                 if stopped():
                     self._store.give_up()
                     self._ticker.stop()
                     query.stop()
-                    return
-            self._outbox.drain(stopped)
+                    return False
+        except PySparkException:
+            raise
+        except BaseException:  # a session that is lent, or a server's, outlives the job
+            with suppress(PySparkException):
+                query.stop()
+            raise
+        return True
 
     def _open(self, measure: Measure) -> None:
         settings, later = self._settings, self._closing
@@ -143,6 +169,9 @@ class Job:
             tempfile.TemporaryDirectory(prefix="duestream-checkpoint-")
         )
         bind(self._spark, self._checkpoint, self._store)
+        self._staged = Staged(
+            self._spark, self._checkpoint, reader(settings), lambda: self._store.last_batch
+        )
         clients = quiet(librdkafka_options(settings.kafka))
         presence = Presence(clients, self._store.state_id, settings.internal_topic)
         later.callback(presence.close)
@@ -174,12 +203,37 @@ class Job:
 
     def _query(self, trigger: dict[str, Any]) -> StreamingQuery:
         return (
-            topology(self._spark, self._settings, self._ticker)
+            self._sink()
             .queryName(self._settings.name)
             .option("checkpointLocation", self._checkpoint)
             .trigger(**trigger)
             .start()
         )
+
+    def _sink(self) -> DataStreamWriter:
+        if self._remote:
+            stream = lines(self._spark, self._settings).writeStream
+            return stream.foreachBatch(self._staged.writer())
+        return topology(self._spark, self._settings, self._tick)
+
+    def _tick(self, read: Read, number: int) -> None:
+        """Take one batch to the ticker; the first only if none was written down before it."""
+
+        def read_first() -> pa.Table:
+            self._staged.refuse_if_left(number)
+            self._ticked = True
+            return read()
+
+        self._ticker(read if self._ticked else read_first, number)
+
+    def _take_left(self) -> None:
+        """Take what a run over Spark Connect has read and not taken; such a run does it itself."""
+        if self._remote:
+            return
+        try:
+            self._staged.take_left(self._ticker)
+        except PySparkException as error:
+            raise told(error) from error
 
     def _ended(self, query: StreamingQuery, timeout: int) -> bool:
         """Wait a while; tell whether the query has ended, and raise why if it failed."""
@@ -192,7 +246,7 @@ class Job:
 
     def _has_due(self) -> bool:
         due = self._store.next_due()
-        return self._ticker.claimed == 0 or (due is not None and due <= now_micros())
+        return due is not None and due <= now_micros()
 
     def _settle(self) -> None:
         """Write down what went out since the last batch, and put back what still waits."""

@@ -65,10 +65,13 @@ class LocalMongo(LocalServer):
     def _launch(self, port: int) -> int:
         folder = self.data / self.engine
         self._make_folder(folder, "MongoDB")
-        command = engine_command(self.engine, folder, port)
+        command = self._command(folder, port)
         said = self.log_file.stat().st_size if self.log_file.exists() else 0
         self._run(command)
         return said
+
+    def _command(self, folder: Path, port: int) -> list[str]:
+        return engine_command(self.engine, folder, port)
 
     def _serves(self, said: int) -> bool:
         deadline = time.monotonic() + SERVING_WITHIN

@@ -1,5 +1,6 @@
 """Opens a client for administration, and says in a sentence why a cluster does not let it in."""
 
+import re
 import socket
 import time
 from typing import Any
@@ -15,7 +16,15 @@ from state.errors import ConfigError, KafkaError
 
 _FIRST_TRY = 1.0  # seconds
 _TURNED_AWAY = frozenset({Code._AUTHENTICATION, Code.SASL_AUTHENTICATION_FAILED, Code._SSL})
+# With TLS 1.3 a broker looks at the client's certificate after the client's end of the handshake,
+# so its no comes as a broken connection: these alerts are about the certificate, or its absence.
+_CERTIFICATE = re.compile(r"SSL alert number (4[2-689]|116)\b")
 _CONNECTED_WITHIN = 2.0
+_FILES = {
+    "ssl.ca.location": "ca_file",
+    "ssl.certificate.location": "certificate_file",
+    "ssl.key.location": "key_file",
+}
 
 Topics = dict[str, Any]  # what the cluster tells of each topic, by name
 
@@ -40,14 +49,19 @@ def connect(kafka: KafkaSettings, timeout: float) -> tuple[AdminClient, Topics]:
 
 def turned_away(heard: list[Code]) -> Code | None:
     """Return what says that the brokers are there and the login is wrong, if anything does."""
-    return next((error for error in heard if error.code() in _TURNED_AWAY), None)
+    return next((error for error in heard if _is_no(error)), None)
+
+
+def _is_no(error: Code) -> bool:
+    return error.code() in _TURNED_AWAY or _CERTIFICATE.search(error.str()) is not None
 
 
 def not_let_in(servers: str, cause: str) -> str:
     """Say that the brokers do not let this client in, and which settings decide it."""
     return (
         f"kafka.security: the brokers at {servers} (kafka.bootstrap_servers) do not let this "
-        f"client in: {cause}; check protocol, mechanism, username, password and ca_file there"
+        f"client in: {cause}; check protocol, mechanism, username, password, ca_file, "
+        "certificate_file and key_file there"
     )
 
 
@@ -56,7 +70,16 @@ def _admin(kafka: KafkaSettings, heard: list[Code]) -> AdminClient:
     try:
         return AdminClient(options)
     except KafkaException as error:
-        raise ConfigError(f"kafka: {error.args[0].str()}") from error
+        raise ConfigError(_not_made(error.args[0].str())) from error
+
+
+def _not_made(said: str) -> str:
+    """Say why there is no client, by the setting of the file that librdkafka could not use."""
+    setting = next((_FILES[option] for option in _FILES if f"{option} failed" in said), None)
+    if setting is None:
+        return f"kafka: {said}"
+    lock = " and kafka.security.key_password opens it" if setting == "key_file" else ""
+    return f"kafka.security.{setting}: see that it is a PEM file{lock}: {said}"
 
 
 def _no_answer(kafka: KafkaSettings, error: Code) -> str:

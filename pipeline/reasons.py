@@ -95,3 +95,11 @@ class Reason(StrEnum):
 
     # Found when a message is due, before Kafka is asked.
     EXPIRED = ("expired", "The message could not be sent before the instant it expires.")
+
+
+_SENTENCES = {reason.value: reason.sentence for reason in Reason}
+
+
+def sentence_of(code: str | None) -> str | None:
+    """Return what a code means; None for one that is not known."""
+    return _SENTENCES.get(code or "")

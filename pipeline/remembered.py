@@ -25,11 +25,12 @@ class Remembered:
 def remembered(inspector: Inspector, key: bytes | None = None) -> list[Remembered]:
     """Return the commands that are still known, the newest first."""
     rows = inspector.rows(Filter(kind=Kind.COMMAND)).select([CHANGED_AT, KEY, REASON, DETAIL])
-    found = [_read(row) for row in rows.to_pylist() if key is None or row[KEY] == key]
+    found = [read_remembered(row) for row in rows.to_pylist() if key is None or row[KEY] == key]
     return sorted(found, key=lambda one: one.when, reverse=True)
 
 
-def _read(row: dict[str, Any]) -> Remembered:
+def read_remembered(row: dict[str, Any]) -> Remembered:
+    """Return the command that a row tells of."""
     said = _said(row[DETAIL])
     return Remembered(
         when=row[CHANGED_AT],

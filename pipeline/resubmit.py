@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import NamedTuple
 
-from pipeline.client import Client, Receipt
 from pipeline.config.settings import Settings
 from pipeline.dead import OWN_HEADERS, Row, newer_versions, version_of
 from pipeline.event import Mode
-from state.inspect import Inspector
+from pipeline.scheduling import Client
+from pipeline.sender import Receipt
+from state.inspector import Inspector
 from state.row import (
     HEADERS,
     KEY,
@@ -36,7 +37,7 @@ class Plan(NamedTuple):
     skip: list[tuple[Row, Row]]
 
 
-def plan(inspector: Inspector, rows: list[Row], *, force: bool) -> Plan:
+def plan_resubmit(inspector: Inspector, rows: list[Row], *, force: bool = False) -> Plan:
     """Leave out what has a newer version, which it would replace; ``force`` sends all the same."""
     in_order = sorted(rows, key=lambda row: (version_of(row).timestamp, version_of(row)))
     if force:

@@ -54,6 +54,20 @@ def client_rights(settings: Settings) -> list[Right]:
     return [_topic(name, Operation.WRITE) for name in topics]
 
 
+def serve_rights(settings: Settings) -> list[Right]:
+    """Return what ``duestream serve`` needs: to send events, and to keep channels if it has any."""
+    channels = settings.admin.channels
+    if channels.port is None:
+        return client_rights(settings)
+    made = (Operation.CREATE, Operation.DESCRIBE_CONFIGS)
+    own = (channels.log_topic, channels.jobs_topic)
+    return [
+        *client_rights(settings),
+        _topic(channels.topic, Operation.READ, *made),
+        *(_topic(name, Operation.READ, Operation.WRITE, *made) for name in own),
+    ]
+
+
 def audit_rights(settings: Settings) -> list[Right]:
     """Return what ``duestream audit --topics`` needs."""
     return [

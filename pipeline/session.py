@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.config.kafka import REDACTION_REGEX
+from pipeline.config.kafka import DATABRICKS, REDACTION_REGEX
 from pipeline.jvm import check_java, spark_jars
+from pipeline.remote import is_remote_wanted, lacks_packages, open_remote, refuse_remote
 from pipeline.shipped import ship
-from pipeline.submitted import DATABRICKS, given_options, is_submitted
+from pipeline.submitted import given_options, is_submitted
 from state.errors import SetupError
 
 if TYPE_CHECKING:
@@ -37,14 +38,13 @@ def spark_session(
     A session that runs is taken, and told what steps rely on.
 
     Without ``master`` it runs on this machine, unless the job was started by spark-submit or on a
-    platform that has a session already.
+    platform that has a session already, or a server of Spark Connect is named.
     """
-    sessions = _spark()
-    active: SparkSession | None = sessions.getActiveSession()
+    sessions, active = _spark(), _active()
     if active is not None:
-        for name in _RELIED_ON:
-            active.conf.set(name, _EVERYWHERE[name])
-        return active
+        return _told(active)
+    if is_remote_wanted(options or {}):
+        return _told(open_remote(app, options or {}))
     local, own = _is_local(master), _starts_java()
     if local:
         _prepare_environment()
@@ -61,11 +61,18 @@ def spark_session(
 
 @contextmanager
 def open_session(
-    app: str, master: str | None = None, options: Mapping[str, str] | None = None
+    app: str,
+    master: str | None = None,
+    options: Mapping[str, str] | None = None,
+    remote: bool = False,
 ) -> "Iterator[SparkSession]":
-    """Lend the session and stop it afterwards, unless it was there before or is a platform's."""
-    _refuse_remote(options or {})
-    lent = _spark().getActiveSession() is not None or DATABRICKS in os.environ
+    """Lend the session and stop it afterwards, unless it was there before or is a platform's.
+
+    Unless it may be ``remote``, a session of Spark Connect is refused.
+    """
+    if not remote and is_remote_wanted(options or {}):
+        raise refuse_remote()
+    lent = _active() is not None or DATABRICKS in os.environ
     spark = spark_session(app, master, options)
     try:
         yield spark
@@ -103,9 +110,6 @@ _EVERYWHERE = {
     "spark.databricks.delta.optimizeWrite.enabled": "false",
 }
 
-# Without these a batch would fail, or tell another time; they can be set while a session runs.
-_RELIED_ON = ("spark.sql.mapKeyDedupPolicy", "spark.sql.session.timeZone")
-
 
 def _local_options() -> dict[str, str]:
     quiet = f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}"
@@ -125,14 +129,10 @@ def _local_options() -> dict[str, str]:
     }
 
 
-def _refuse_remote(options: Mapping[str, str]) -> None:
-    remote = {"SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"} & os.environ.keys()
-    if remote or "spark.remote" in options:
-        raise SetupError(
-            "the session here is one of Spark Connect, whose driver is elsewhere, and the job "
-            "publishes from its driver; run it without SPARK_REMOTE and spark.remote, and on "
-            "Databricks on classic compute with dedicated access"
-        )
+def _told(spark: "SparkSession") -> "SparkSession":
+    """Tell a session that runs what a batch would otherwise tell another time by."""
+    spark.conf.set("spark.sql.session.timeZone", _EVERYWHERE["spark.sql.session.timeZone"])
+    return spark
 
 
 def _is_local(master: str | None) -> bool:
@@ -150,6 +150,14 @@ def _prepare_environment() -> None:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+
+
+def _active() -> "SparkSession | None":
+    try:
+        active: SparkSession | None = _spark().getActiveSession()
+    except ImportError as error:  # with SPARK_REMOTE it looks for a session of Spark Connect
+        raise lacks_packages() from error
+    return active
 
 
 def _spark() -> "type[SparkSession]":

@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pipeline.config.kafka import DATABRICKS
+from pipeline.remote import is_remote
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 GATEWAY = "PYSPARK_GATEWAY_PORT"  # how spark-submit tells Python where the JVM is
-DATABRICKS = "DATABRICKS_RUNTIME_VERSION"  # a platform whose JVM is not the job's, and outlives it
 _BEFORE_SPARK = 1_000  # Spark's own last acts have 40; the higher goes first
 _PATIENCE = 120  # seconds
 
@@ -46,7 +48,7 @@ class JavaWaits:
 
     def listen(self, spark: "SparkSession") -> None:
         """Begin, if this is a job whose JVM may be told to end before it."""
-        if GATEWAY in os.environ and DATABRICKS not in os.environ:
+        if GATEWAY in os.environ and DATABRICKS not in os.environ and not is_remote(spark):
             self._let_go = _ask_first(spark, self)
 
     def run(self) -> None:

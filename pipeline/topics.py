@@ -46,7 +46,7 @@ def prepare_topics(settings: Settings) -> None:
         own[settings.markers_topic] = _MARKERS
     for topic, config in own.items():
         if topic not in existing:
-            _create(admin, NewTopic(topic, lanes, copies, config=config))
+            create_topic(admin, NewTopic(topic, lanes, copies, config=config))
         elif existing[topic] < lanes:
             _widen(admin, topic, lanes)
     if settings.markers_topic in own.keys() & existing.keys():
@@ -54,26 +54,33 @@ def prepare_topics(settings: Settings) -> None:
     letters = (settings.dead_letter.topic, settings.outputs.late_topic)
     for kept in (*letters, *sorted(settings.history_topics)):
         if kept is not None and kept not in existing:
-            _create(admin, NewTopic(kept, -1, copies))
+            create_topic(admin, NewTopic(kept, -1, copies))
     require_rights(admin, settings, settings.reserved_topics)
     warn_of_outputs(admin, settings)
 
 
-def _refuse_if_forgetful(admin: AdminClient, topic: str) -> None:
+def topic_config(admin: AdminClient, topic: str) -> dict[str, str] | None:
+    """Return how the broker keeps a topic; None, and a line in the log, if that is not told."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     try:
         found = admin.describe_configs([resource])[resource].result(_TIMEOUT)
     except (KafkaException, TimeoutError) as error:
-        log.warning("cannot check that %s is compacted: %s", topic, error)
-        return
-    if found["cleanup.policy"].value != "compact":
+        log.warning("cannot check that %s forgets nothing: %s", topic, error)
+        return None
+    return {name: entry.value for name, entry in found.items()}
+
+
+def _refuse_if_forgetful(admin: AdminClient, topic: str) -> None:
+    kept = topic_config(admin, topic)
+    if kept is not None and kept["cleanup.policy"] != "compact":
         raise KafkaError(
-            f"the topic {topic} forgets records (cleanup.policy={found['cleanup.policy'].value}), "
+            f"the topic {topic} forgets records (cleanup.policy={kept['cleanup.policy']}), "
             "but what is out must never be forgotten; set its cleanup.policy to compact"
         )
 
 
-def _create(admin: AdminClient, topic: NewTopic) -> None:
+def create_topic(admin: AdminClient, topic: NewTopic) -> None:
+    """Create a topic; one that somebody else has created meanwhile will do."""
     _wait(admin.create_topics([topic])[topic.topic], f"create the topic {topic.topic}")
 
 

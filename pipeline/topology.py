@@ -15,8 +15,8 @@ from pipeline.admit import AdmitRules, admit
 from pipeline.asked import Asking, with_policies
 from pipeline.config.settings import Settings
 from pipeline.deadletter import with_dead_letters
-from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.choose import decode
+from pipeline.dialects.headers import tell_policy
 from pipeline.dialects.wishes import IN_META
 from pipeline.fitting import fitting
 from pipeline.latest import latest
@@ -28,13 +28,15 @@ def topology(
     spark: SparkSession, settings: Settings, tick: Callable[[Read, int], None]
 ) -> DataStreamWriter:
     """Return the stream, ready to start; ``tick`` takes each batch to the state and the outbox."""
-    spark.conf.set(*MAP_POLICY)
-    asking = Asking(rules(settings), settings.schedules.endless_repeats, IN_META)
+    read = reader(settings)
+    return lines(spark, settings).writeStream.foreachBatch(
+        lambda batch, number: tick(lambda: read(batch), number)
+    )
 
-    def read(batch: DataFrame) -> pa.Table:
-        lines = with_policies(fitting(batch.toArrow(), settings.state.largest_row), asking)
-        return latest(with_dead_letters(lines, settings.dead_letter.topic))
 
+def lines(spark: SparkSession, settings: Settings) -> DataFrame:
+    """Stream what a batch says: commands, notes and the clock, under the batch's time."""
+    tell_policy(spark)
     return (
         source.records(spark, settings)
         .transform(decode, settings.sources)
@@ -43,8 +45,18 @@ def topology(
         .union(source.notes(spark, settings).transform(note_lines))
         .union(source.clock(spark).transform(clock_lines))
         .transform(with_batch_time)
-        .writeStream.foreachBatch(lambda batch, number: tick(lambda: read(batch), number))
     )
+
+
+def reader(settings: Settings) -> Callable[[DataFrame], pa.Table]:
+    """Return what brings the lines of one batch here, with dead letters, the latest of each key."""
+    asking = Asking(rules(settings), settings.schedules.endless_repeats, IN_META)
+
+    def read(batch: DataFrame) -> pa.Table:
+        said = with_policies(fitting(batch.toArrow(), settings.state.largest_row), asking)
+        return latest(with_dead_letters(said, settings.dead_letter.topic))
+
+    return read
 
 
 def rules(settings: Settings) -> AdmitRules:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from state.clock import MINUTE
 from state.columns import reshape
 from state.cursor import Cursor
 from state.inspector import Filter, Inspector
-from state.readable import TIME, readable, times
-from state.row import OUTPUT_TOPIC, PARKED, PUBLISHED_AT, Status
-from state.settings import MINUTE
-from state.tally import COUNT, FIRST, INSTANT, LAST
+from state.readable import READ, TIME, readable, times
+from state.row import OUTPUT_TOPIC, PUBLISHED_AT, Status
+from state.tally import COUNT, INSTANT
 
 _SETTLED_WITHIN = 10 * MINUTE  # a receipt is written in a batch after; its time may be before it
 
@@ -42,44 +42,27 @@ class Page(NamedTuple):
 
 
 def page(inspector: Inspector, where: Filter, size: int = 100) -> Page:
-    """Return the first ``size`` rows that match, the next due first, in columns for people.
+    """Return the first ``size`` rows that match, in the order asked for, in columns for people.
 
     ``where.after`` of the next call is ``after`` of this one. Rows that come and go between two
     calls neither shift the pages nor show up twice.
     """
-    found = inspector.rows(replace(where, limit=size + 1))
+    found = inspector.rows(replace(where, limit=size + 1), READ)
     shown = found.slice(0, size)
     last = shown.slice(size - 1).to_pylist() if found.num_rows > size else []
-    return Page(readable(shown), Cursor.of(last[0]) if last else None)
+    return Page(readable(shown), Cursor.of(last[0], where.order) if last else None)
 
 
 def history(inspector: Inspector, key: bytes | str, source_topic: str | None = None) -> pa.Table:
     """Return every version of a key that is still known, oldest first, in columns for people."""
     name = key.encode() if isinstance(key, str) else key
-    return readable(inspector.versions(name, source_topic))
+    return readable(inspector.versions(name, source_topic, READ))
 
 
 def pending_by_topic(inspector: Inspector) -> pa.Table:
     """Count what is pending by output topic, with the first and the last due instant of each."""
-    waiting = Filter(statuses=[Status.PENDING])
-    timed = inspector.tally(replace(waiting, due_to=PARKED), [OUTPUT_TOPIC])
-    held = inspector.tally(replace(waiting, due_from=PARKED), [OUTPUT_TOPIC])
-    lines = {
-        row[OUTPUT_TOPIC]: {
-            "topic": row[OUTPUT_TOPIC],
-            "pending": row[COUNT],
-            "paused": 0,
-            "first_due": row[FIRST],
-            "last_due": row[LAST],
-        }
-        for row in timed.to_pylist()
-    }
-    for row in held.to_pylist():
-        name, paused = row[OUTPUT_TOPIC], row[COUNT]
-        line = lines.setdefault(name, {"topic": name, "pending": 0})
-        line |= {"pending": line["pending"] + paused, "paused": paused}
-    ordered = sorted(lines.values(), key=lambda line: str(line["topic"]))
-    return pa.Table.from_pylist(ordered, PENDING)
+    lines = [dict(zip(PENDING.names, line, strict=True)) for line in inspector.waiting()]
+    return pa.Table.from_pylist(lines, PENDING)
 
 
 def throughput(

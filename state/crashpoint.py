@@ -39,12 +39,21 @@ class CopyPoint(StrEnum):
     DURING_IMPORT = "during_import"  # some schedules are in the state, the others are not
 
 
+class StagedPoint(StrEnum):
+    """Where a job over Spark Connect may die besides."""
+
+    AFTER_STAGING = "after_staging"  # the query has ended; its batches are written, none is taken
+    BEFORE_CLEARING = "before_clearing"  # all are in the state, and still written down
+
+
 _NAME, _, _COUNT = os.environ.get(CRASH_AT, "").partition(":")
 _LAST = int(_COUNT) if _COUNT.isdigit() else 1
 _TIMES = itertools.count(1)
 
 
-def reach(point: Point | CopyPoint, last_act: Callable[[], None] | None = None) -> None:
+def reach(
+    point: Point | CopyPoint | StagedPoint, last_act: Callable[[], None] | None = None
+) -> None:
     """Die here if the environment says so, after doing ``last_act``."""
     if point != _NAME or next(_TIMES) != _LAST:
         return

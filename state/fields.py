@@ -46,6 +46,11 @@ def text_after(name: str, value: str) -> pc.Expression:
     return pc.field(name).cast(_TEXT) > pa.scalar(value, _TEXT)
 
 
+def text_before(name: str, value: str) -> pc.Expression:
+    """Tell whether a column of text comes before a value, in the order of its bytes."""
+    return pc.field(name).cast(_TEXT) < pa.scalar(value, _TEXT)
+
+
 def text_has(name: str, part: str) -> pc.Expression:
     """Tell whether a column of text has a part in it."""
     return pc.match_substring(pc.field(name).cast(_TEXT), part)

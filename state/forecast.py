@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from state.clock import MINUTE
 from state.columns import reshape
 from state.errors import ConfigError
 from state.inspector import Filter, Inspector
@@ -16,7 +17,6 @@ from state.readable import TIME, times
 from state.row import LIVE, OCCURRENCE, OUTPUT_TOPIC, POLICY, SCHEDULED, Status
 from state.rules.policy import Policy
 from state.rules.repeat import MOST, Repeat, occurrences
-from state.settings import MINUTE
 from state.tally import COUNT, INSTANT
 
 Ints = npt.NDArray[np.int64]

@@ -5,11 +5,11 @@ What people and programs ask is answered by the functions of ``state.inspect``, 
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from state.cursor import Cursor
+from state.cursor import Cursor, Order, refuse_other_order
 from state.errors import StateError
 from state.pausing import Paused
 from state.row import DUE, Kind, Status
@@ -29,7 +29,12 @@ class Filter:
     key_prefix: bytes | None = None
     changed_from: int | None = None  # last changed then or later, by the time of the batch
     repeating: bool = False  # True: only what repeats
-    after: Cursor | None = None  # only what comes after this place, in the order of ``rows``
+    after: Cursor | None = None  # only what comes after this place, which must be of this order
+    order: Order = Order.NEXT_DUE
+    source_topic: str | None = None
+
+    def __post_init__(self) -> None:
+        refuse_other_order(self.after, self.order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,16 @@ class Stats:
     pauses: Paused = field(default_factory=Paused)  # what holds back more than a key
 
 
+class Waiting(NamedTuple):
+    """The pending messages of one output topic."""
+
+    topic: str
+    pending: int  # all that wait, those held back by a pause included
+    paused: int
+    first_due: int | None  # of those that are not paused
+    last_due: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Which commit an answer is of."""
@@ -80,14 +95,17 @@ class Inspector(Protocol):
     def keeps_earlier(self) -> bool:
         """Whether ``as_of`` can be asked."""
 
-    def rows(self, where: Filter) -> pa.Table:
-        """Return the rows that match (state.row.ROW), ordered by due."""
+    def rows(self, where: Filter, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the rows that match (state.row.ROW), in the order asked for.
+
+        Who needs but some columns says so: without payloads many rows are had at once.
+        """
 
     def scan(self, where: Filter, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Yield some columns of the rows that match, in no order, a part at a time.
 
         For questions about many rows: what is held in memory is one part, and what the last
-        commits changed. ``limit`` and ``after`` are not for this.
+        commits changed. ``limit``, ``after`` and ``order`` are not for this.
         """
 
     def tally(
@@ -100,11 +118,16 @@ class Inspector(Protocol):
         state.tally. Counted where the rows are, as far as the store can.
         """
 
-    def versions(self, key: bytes, source_topic: str | None = None) -> pa.Table:
+    def versions(
+        self, key: bytes, source_topic: str | None = None, columns: Sequence[str] | None = None
+    ) -> pa.Table:
         """Return every version of a key that is still known, oldest first."""
 
     def stats(self, now: int) -> Stats:
         """Count."""
+
+    def waiting(self) -> list[Waiting]:
+        """Count the pending messages of each output topic, ordered by topic."""
 
     def moment(self) -> Moment:
         """Tell which commit the answers are of; of a state that goes on: the newest by now."""

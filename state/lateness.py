@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from state.clock import MINUTE
 from state.inspector import Filter, Inspector
 from state.row import OUTPUT_TOPIC, PUBLISHED_AT, SCHEDULED, SOURCE_TIMESTAMP, Status
-from state.settings import MINUTE
 
 Ints = npt.NDArray[np.int64]
 

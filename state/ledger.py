@@ -11,6 +11,37 @@ from state.resolve import Counts
 from state.row import CLOSED, DUE, KIND, LIVE, PARKED, STATUS, Kind, Status
 from state.select import least_due, pending_by_topic
 
+# By status, kind, output topic and whether it is parked: how many, and the least due among them.
+Live = dict[tuple[str, str, str | None, bool], tuple[int, int]]
+
+
+def stats_of_live(counts: Counts, live: Live, last_batch: int, now: int, pauses: Paused) -> Stats:
+    """Return the figures of a state whose live rows are counted already."""
+    standing: Counter[str] = Counter()
+    by_topic: Counter[str] = Counter()
+    paused = 0
+    for (status, kind, topic, is_parked), (count, _) in live.items():
+        paused += count if is_parked and status == Status.PENDING else 0
+        if kind == Kind.MESSAGE:
+            standing[status] += count
+            if status == Status.PENDING:
+                by_topic[str(topic)] += count
+    pending = [
+        due
+        for (status, _, _, is_parked), (_, due) in live.items()
+        if status == Status.PENDING and not is_parked
+    ]
+    overdue = [due for _, due in live.values() if due < now]
+    return Stats(
+        ledger=ledger_of(counts, standing),
+        last_batch=last_batch,
+        next_due=min(pending, default=None),
+        oldest_overdue=min(overdue, default=None),
+        pending_by_topic=dict(by_topic),
+        paused=paused,
+        pauses=pauses,
+    )
+
 
 def stats_of(counts: Counts, live: pa.Table, last_batch: int, now: int, pauses: Paused) -> Stats:
     """Return the figures of a state: ends are counted as they happened, live rows as they stand."""

@@ -17,7 +17,7 @@ from state.claims import within
 from state.columns import reshape
 from state.figures import Figures, live_in
 from state.held import Held
-from state.inspector import Filter, Inspector, Moment, Stats, no_earlier
+from state.inspector import Filter, Inspector, Moment, Stats, Waiting, no_earlier
 from state.ledger import stats_of
 from state.lines import (
     LINES,
@@ -38,6 +38,7 @@ from state.select import by_due, by_version, expression, first, key_is
 from state.store import Tick
 from state.tally import Tally
 from state.version import Coordinates, Version
+from state.waiting import waiting_by
 
 
 class MemoryStore:
@@ -137,9 +138,10 @@ class MemoryStore:
     def close(self) -> None:
         """Nothing to let go of."""
 
-    def rows(self, where: Filter) -> pa.Table:
-        """Return the rows that match, ordered by due."""
-        return first(self._held.rows(self._held).filter(expression(where)), where.limit)
+    def rows(self, where: Filter, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the rows that match, in the order asked for."""
+        found = first(self._held.rows(self._held).filter(expression(where)), where)
+        return found.select(columns or ROW.names)
 
     def scan(self, where: Filter, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Yield some columns of the rows that match."""
@@ -161,14 +163,21 @@ class MemoryStore:
         """There are no earlier states here."""
         raise no_earlier("memory")
 
-    def versions(self, key: bytes, source_topic: str | None = None) -> pa.Table:
+    def versions(
+        self, key: bytes, source_topic: str | None = None, columns: Sequence[str] | None = None
+    ) -> pa.Table:
         """Return every version of a key that is still known, oldest first."""
-        return by_version(self._held.rows(self._held).filter(key_is(key, source_topic)))
+        found = by_version(self._held.rows(self._held).filter(key_is(key, source_topic)))
+        return found.select(columns or ROW.names)
 
     def stats(self, now: int) -> Stats:
         """Count."""
         live = self._held.rows(k for k in self._held if k.status in LIVE)
         return stats_of(self._held.counts, live, self._last_batch, now, self._paused)
+
+    def waiting(self) -> list[Waiting]:
+        """Count the pending messages of each output topic."""
+        return waiting_by(self.tally)
 
     def _judged(self, commands: pa.Table, batch: int, now: int) -> pa.Table:
         named = versions_of(commands)

@@ -16,9 +16,10 @@ from state.delta.receive import DeltaTarget
 from state.delta.register import register
 from state.delta.runners import ProcessRunner, ThreadRunner
 from state.delta.store import DeltaStore
-from state.delta.tables import Tables, refuse_foreign, tables_of
+from state.delta.tables import Tables, refuse_foreign, tables_of, tables_to_read
 from state.delta.transfer import DeltaSource
 from state.delta.upkeep import Upkeep
+from state.delta.watcher import DeltaWatcher
 from state.errors import StateError
 from state.inspector import Inspector
 from state.made import Made
@@ -44,8 +45,12 @@ def open_store(settings: StateSettings, spark: "SparkSession | None" = None) -> 
     return store
 
 
-def open_inspector(settings: StateSettings) -> Inspector:
-    """Open the state for reading, beside the job that writes it."""
+def open_inspector(settings: StateSettings, spark: "SparkSession | None" = None) -> Inspector:
+    """Open the state for reading, beside the job that writes it.
+
+    Where state.delta.catalog_schema is set and no path, the tables are found by name, by ``spark``
+    or the session that is active; none is started, and Spark reads nothing of them.
+    """
     if settings.kind == "memory":
         raise StateError(
             "state.kind is memory: only the job itself can look into it; set state.kind to delta "
@@ -53,7 +58,23 @@ def open_inspector(settings: StateSettings) -> Inspector:
         )
     if settings.kind == "mongo":
         return _inspect_mongo(settings)
-    return DeltaInspector(tables_of(settings.delta))
+    return DeltaInspector(tables_to_read(settings.delta, spark))
+
+
+def open_watcher(settings: StateSettings) -> Inspector:
+    """Open the state for a process that looks into it for a long time, from any of its threads.
+
+    Answers are as fresh and as exact as those of ``open_inspector``, which is for a question or
+    two. On Delta all live rows and the newest closed ones are held in memory, without payloads; in
+    MongoDB what is pending is not counted but taken from totals that the job keeps.
+    """
+    if settings.kind == "memory":
+        return open_inspector(settings)
+    if settings.kind == "mongo":
+        with _pymongo_told():
+            from state.mongo.opening import open_mongo_watcher
+        return open_mongo_watcher(settings)
+    return DeltaWatcher(tables_of(settings.delta))
 
 
 def make_state(settings: StateSettings) -> Made:

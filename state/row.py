@@ -16,6 +16,10 @@ OCCURRENCE = "occurrence"  # 0 for what the record itself makes, k for its k-th 
 KEY = "key"
 KIND = "kind"
 
+# The occurrence that the row of a command bears: a message that the command moved is named by the
+# same record, and coordinates must name one row only.
+OF_COMMAND = -1
+
 # What goes out, where and when. All times are microseconds since the epoch, in UTC.
 OUTPUT_TOPIC = "output_topic"
 OUTPUT_PARTITION = "output_partition"

@@ -6,8 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from state.cursor import ORDER, Cursor
-from state.fields import bytes_are, bytes_begin, text_after, text_has, text_in, text_is
+from state.cursor import ORDER, Cursor, Order
+from state.fields import (
+    bytes_are,
+    bytes_begin,
+    text_after,
+    text_before,
+    text_has,
+    text_in,
+    text_is,
+)
 from state.inspector import Filter
 from state.row import (
     CHANGED_AT,
@@ -49,6 +57,8 @@ def _what(where: Filter) -> Iterator[pc.Expression]:
         yield text_in(STATUS, [Status(s).value for s in where.statuses])
     if where.output_topic is not None:
         yield text_is(OUTPUT_TOPIC, where.output_topic)
+    if where.source_topic is not None:
+        yield text_is(SOURCE_TOPIC, where.source_topic)
     if where.key is not None:
         yield bytes_are(KEY, where.key)
     if where.key_prefix:
@@ -71,14 +81,23 @@ def _when(where: Filter) -> Iterator[pc.Expression]:
 
 
 def lies_after(cursor: Cursor) -> pc.Expression:
-    """Return the expression that finds the rows after a place in the order of release."""
+    """Return the expression that finds the rows after a place, in its order."""
     found = pc.scalar(False)
-    for name, value in reversed(list(zip(ORDER, cursor, strict=True))):
-        if name == SOURCE_TOPIC:
-            found = text_after(name, str(value)) | (text_is(name, str(value)) & found)
-        else:
-            found = (pc.field(name) > value) | ((pc.field(name) == value) & found)
-    return (pc.field(DUE) >= cursor.due) & found  # the first part lets files be skipped
+    for name, value in reversed(cursor.values.items()):
+        found = _is_past(name, value, cursor.order) | (_is_at(name, value) & found)
+    instant = pc.field(cursor.order.instant)  # lets files be skipped
+    reached = instant <= cursor.instant if cursor.order.descends else instant >= cursor.instant
+    return reached & found
+
+
+def _is_past(name: str, value: int | str, order: Order) -> pc.Expression:
+    if isinstance(value, str):
+        return text_before(name, value) if order.descends else text_after(name, value)
+    return pc.field(name) < value if order.descends else pc.field(name) > value
+
+
+def _is_at(name: str, value: int | str) -> pc.Expression:
+    return text_is(name, value) if isinstance(value, str) else pc.field(name) == value
 
 
 def key_is(key: bytes, source_topic: str | None) -> pc.Expression:
@@ -87,10 +106,11 @@ def key_is(key: bytes, source_topic: str | None) -> pc.Expression:
     return found if source_topic is None else found & text_is(SOURCE_TOPIC, source_topic)
 
 
-def first(rows: pa.Table, limit: int | None) -> pa.Table:
-    """Order rows by due and keep as many as are wanted."""
-    ordered = by_due(rows)
-    return ordered if limit is None else ordered.slice(0, limit)
+def first(rows: pa.Table, where: Filter) -> pa.Table:
+    """Bring rows into the order of a filter and keep as many as it wants."""
+    way = "descending" if where.order.descends else "ascending"
+    ordered = rows.sort_by([(name, way) for name in where.order.columns])
+    return ordered if where.limit is None else ordered.slice(0, where.limit)
 
 
 def pending_by_topic(rows: pa.Table) -> dict[str, int]:

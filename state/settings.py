@@ -4,11 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from state.clock import DAY, MINUTE, SECOND
 from state.duration import Duration
-
-SECOND = 1_000_000
-MINUTE = 60 * SECOND
-DAY = 24 * 60 * MINUTE
 
 # A document of MongoDB has 16 MiB at most; what else a row says fits the rest.
 _LARGEST_DOCUMENT = 16 * 1024 * 1024 - 64 * 1024
@@ -29,7 +26,8 @@ class DeltaSettings(Block):
     catalog_schema: str | None = Field(
         None,
         pattern=r"^[\w-]+(\.[\w-]+)?$",
-        description="schema of Spark's catalog in which the tables can be found by name too",
+        description="schema of Spark's catalog in which the tables have names too; readers in a "
+        "Spark session find them by these where no path is set",
     )
     writer: Literal["native", "spark"] = Field(
         "native", description="native: delta-rs, quickest; spark: for catalogs only Spark can write"

@@ -22,9 +22,8 @@ class Tally:
 
     def __init__(self, by: Sequence[str], every: int | None, of: str) -> None:
         self.columns = list(dict.fromkeys([*by, of]))  # what it must be given of each row
+        self.by, self.every, self.of = by, every, of
         self._names = [*by, *([INSTANT] if every is not None else [])]
-        self._every = every
-        self._of = of
         kinds = [ROW.field(n) if n in ROW.names else pa.field(n, pa.int64()) for n in self._names]
         figures = [pa.field(name, pa.int64()) for name in _FIGURES]
         self._schema = pa.schema([*kinds, *figures])
@@ -32,10 +31,10 @@ class Tally:
 
     def add(self, rows: pa.Table) -> None:
         """Count rows."""
-        of = rows.column(self._of)
+        of = rows.column(self.of)
         values: dict[str, object] = {COUNT: 1, FIRST: of, LAST: of}
-        if self._every is not None:
-            values[INSTANT] = pa.array(spans(of, self._every))
+        if self.every is not None:
+            values[INSTANT] = pa.array(spans(of, self.every))
         self.merge(reshape(rows, self._schema, values))
 
     def merge(self, counted: pa.Table) -> None:

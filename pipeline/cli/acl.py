@@ -19,11 +19,12 @@ app = typer.Typer(help="Rights on a cluster with ACLs.", no_args_is_help=True)
 
 _ADMINISTRATOR = "admin.properties"  # who sets the rights logs in as somebody else than the job
 
-Role = Literal["job", "client", "audit"]
+Role = Literal["job", "client", "audit", "serve"]
 RoleOption = Annotated[
     Role,
     typer.Option(
-        "--for", help="The job; a client or a command that sends; or audit --topics, which reads."
+        "--for",
+        help="The job; a client or a command that sends; audit --topics, which reads; or serve.",
     ),
 ]
 PrincipalOption = Annotated[
@@ -42,12 +43,18 @@ def show(
 ) -> None:
     """Print the kafka-acls commands that allow what these settings need, and nothing else."""
     from pipeline.config.checks import require_outputs
-    from pipeline.rights import audit_rights, client_rights, job_rights
+    from pipeline.rights import audit_rights, client_rights, job_rights, serve_rights
 
     settings = settings_of(config, assign)
-    if role != "client":
+    if role in ("job", "audit"):
         require_outputs(settings)
-    rights = {"job": job_rights, "client": client_rights, "audit": audit_rights}[role](settings)
+    of_role = {
+        "job": job_rights,
+        "client": client_rights,
+        "audit": audit_rights,
+        "serve": serve_rights,
+    }
+    rights = of_role[role](settings)
     if as_json:
         for right in rights:
             typer.echo(json.dumps(right._asdict()))

@@ -10,10 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.instants import relative_text, span_text
-from pipeline.cli.keys import key_text, payload_text
+from pipeline.cli.commands import about
 from pipeline.clock import instant_text
+from pipeline.instants import relative_text, span_text
+from pipeline.keys import key_text, payload_text
 from pipeline.paused import instant_of, is_paused
+from pipeline.remembered import read_remembered
 from state.inspect import Ledger, Stats
 from state.pausing import Paused
 from state.row import (
@@ -23,6 +25,7 @@ from state.row import (
     DETAIL,
     HEADERS,
     KEY,
+    KIND,
     OCCURRENCE,
     OUTPUT_KEY,
     OUTPUT_PARTITION,
@@ -39,6 +42,7 @@ from state.row import (
     SOURCE_TIMESTAMP,
     SOURCE_TOPIC,
     STATUS,
+    Kind,
     Status,
 )
 
@@ -78,7 +82,8 @@ def version_table(row: dict[str, Any], now: int) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in _facts(row, now):
+    facts = _command_facts(row) if row[KIND] == Kind.COMMAND else _facts(row, now)
+    for name, value in facts:
         table.add_row(name, value)
     return table
 
@@ -111,8 +116,7 @@ def _facts(row: dict[str, Any], now: int) -> Iterator[tuple[str, Text | str]]:
     yield "status", _status(row)
     yield "due", f"{instant_text(instant_of(row))}, {relative_text(instant_of(row), now)}"
     yield "to", Text(_target(row))
-    place = f"{row[SOURCE_TOPIC]}, partition {row[SOURCE_PARTITION]}, offset {row[SOURCE_OFFSET]}"
-    yield "from", Text(f"{place}, {instant_text(row[SOURCE_TIMESTAMP])}")
+    yield "from", Text(_record(row))
     if row[OCCURRENCE]:  # the state counts from 0, the header duestream-occurrence from 1
         yield "occurrence", f"{row[OCCURRENCE] + 1} of its series"
     if row[STATUS] == Status.DONE:
@@ -128,6 +132,23 @@ def _facts(row: dict[str, Any], now: int) -> Iterator[tuple[str, Text | str]]:
     for header in row[HEADERS] or []:
         yield "header", Text(f"{header['key']}: {key_text(header['value'])}")
     yield "payload", Text(_payload(row[PAYLOAD]))
+
+
+def _command_facts(row: dict[str, Any]) -> Iterator[tuple[str, Text | str]]:
+    """Tell of a command what ``duestream commands`` does, and which record it was."""
+    given = read_remembered(row)
+    yield "command", Text(given.what, "bold")
+    yield "about", Text(about(given))
+    yield "effect", Text(given.effect)
+    yield "who", Text(given.who)
+    if given.why:
+        yield "why", Text(given.why)
+    yield "from", Text(_record(row))
+
+
+def _record(row: dict[str, Any]) -> str:
+    place = f"{row[SOURCE_TOPIC]}, partition {row[SOURCE_PARTITION]}, offset {row[SOURCE_OFFSET]}"
+    return f"{place}, {instant_text(row[SOURCE_TIMESTAMP])}"
 
 
 def _target(row: dict[str, Any]) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.instants import parse_instant
-from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import inspector_of
 from pipeline.cli.send import client_of, pairs_of
 from pipeline.clock import now_micros
+from pipeline.instants import parse_instant
+from pipeline.keys import key_bytes, key_text
 from state.errors import ConfigError
 
 if TYPE_CHECKING:

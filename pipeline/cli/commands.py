@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, inspector_of, settings_of
 from pipeline.clock import exact_text, instant_text
+from pipeline.keys import key_bytes, key_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -66,12 +66,11 @@ def _table(found: list[Remembered]) -> Table:
         table.add_column(name, overflow="fold", no_wrap=name in ("when", "what", "effect"))
     for one in found:
         cells = (one.what, one.effect, one.who, one.why)
-        about = Text(_about(one))
-        table.add_row(instant_text(one.when), about, *(Text(cell) for cell in cells))
+        table.add_row(instant_text(one.when), Text(about(one)), *(Text(cell) for cell in cells))
     return table
 
 
-def _about(one: Remembered) -> str:
+def about(one: Remembered) -> str:
     """Return what a command was about: its key, unless it was given for more."""
     if one.scope == "topic":
         return f"topic {one.topic}"

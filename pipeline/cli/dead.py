@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.instants import parse_instant
-from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, inspector_of, settings_of
 from pipeline.clock import now_micros
+from pipeline.instants import parse_instant
+from pipeline.keys import key_bytes, key_text
 from state.errors import ConfigError, StateError
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ def resubmit(
     found = _find(inspector, key, reason, topic, since)
     if not found:
         raise StateError(_nothing(settings, "of this choice"))
-    from pipeline.resubmit import plan
+    from pipeline.resubmit import plan_resubmit
 
-    planned = plan(inspector, found, force=force)
+    planned = plan_resubmit(inspector, found, force=force)
     _tell_skipped(planned)
     if dry_run:
         _tell_planned(planned)
@@ -121,15 +121,15 @@ def _find(
     topic: str | None = None,
     since: str | None = None,
 ) -> list[dict[str, Any]]:
-    from pipeline.dead import Choice, dead_rows
+    from pipeline.dead import DeadFilter, dead_rows
 
-    choice = Choice(
+    where = DeadFilter(
         key=None if key is None else key_bytes(key),
         reason=reason,
         topic=topic,
         since=None if since is None else parse_instant(since, "--since", now_micros()),
     )
-    return dead_rows(inspector, choice)
+    return dead_rows(inspector, where)
 
 
 def _send(settings: Settings, planned: Plan) -> None:

@@ -8,10 +8,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.as_json import row_json
+from pipeline.as_json import row_json
 from pipeline.cli.as_table import console
-from pipeline.cli.keys import key_text
 from pipeline.clock import instant_text
+from pipeline.keys import key_text
 from state.row import ATTEMPT, CHANGED_AT, DETAIL, KEY, KIND, REASON
 
 _DETAIL_SHOWN = 60

@@ -13,6 +13,13 @@ _EXTRAS = {
     "pymongo": "mongo",
     "opentelemetry": "metrics",
     "prometheus_client": "metrics",
+    "fastapi": "admin",
+    "starlette": "admin",
+    "uvicorn": "admin",
+    "jinja2": "admin",
+    "jwt": "admin",
+    "multipart": "admin",
+    "python_multipart": "admin",
 }
 
 

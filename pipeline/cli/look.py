@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.instants import parse_instant
-from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, inspector_of, settings_of
 from pipeline.clock import now_micros
+from pipeline.instants import parse_instant
+from pipeline.keys import key_bytes, key_text
 from state.errors import ConfigError, StateError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def show(
     config: ConfigOption = None,
     assign: SetOption = None,
 ) -> None:
-    """Show every version of a key, the newest last."""
+    """Show every version of a key and the commands about it, the newest last."""
     settings = settings_of(config, assign)
     versions = inspector_of(settings).versions(key_bytes(key), source).to_pylist()
     if not versions:
@@ -87,7 +87,7 @@ def stats(
     now = now_micros()
     counted = inspector_of(settings_of(config, assign)).stats(now)
     if as_json:
-        from pipeline.cli.as_json import stats_json
+        from pipeline.as_json import stats_json
 
         typer.echo(stats_json(counted))
         return
@@ -109,7 +109,7 @@ def _statuses(names: list[str] | None) -> Collection[Status]:
 
 def _print_rows(rows: list[dict[str, object]], now: int, as_json: bool) -> None:
     if as_json:
-        from pipeline.cli.as_json import row_json
+        from pipeline.as_json import row_json
 
         for row in rows:
             typer.echo(row_json(row))

@@ -16,6 +16,7 @@ from pipeline.cli import (
     orders,
     plan,
     send,
+    serve,
     state,
     work,
 )
@@ -41,6 +42,8 @@ app.command()(commands.commands)
 app.command()(audit.audit)
 app.command()(work.run)
 app.command()(health.health)
+app.command()(serve.serve)
+app.command()(serve.token)
 app.command()(work.demo)
 app.command()(work.kafka)
 app.command()(work.mongo)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.extras import extras_told
-from pipeline.cli.instants import parse_instant
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, settings_of
 from pipeline.clock import now_micros
+from pipeline.instants import parse_instant
 from state.errors import ConfigError
 
 if TYPE_CHECKING:

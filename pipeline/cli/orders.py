@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from pipeline.cli.bulk import Picked, order_many
-from pipeline.cli.keys import key_bytes
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, settings_of
 from pipeline.cli.order_options import (
     ActorOption,
@@ -30,6 +29,7 @@ from pipeline.cli.order_options import (
 )
 from pipeline.cli.remarks import Order, remarked
 from pipeline.cli.send import client_of, instant_of, tell, told_by_option
+from pipeline.keys import key_bytes
 from state.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.instants import parse_instant
-from pipeline.cli.keys import key_bytes
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, settings_of
 from pipeline.clock import now_micros
+from pipeline.instants import parse_instant
+from pipeline.keys import key_bytes
 from state.errors import ConfigError
 
 FileArgument = Annotated[

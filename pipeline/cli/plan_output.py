@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.as_table import console
-from pipeline.cli.instants import relative_text
-from pipeline.cli.keys import key_text
 from pipeline.commands import Scope
 from pipeline.control import Control
+from pipeline.instants import relative_text
+from pipeline.keys import key_text
 from pipeline.planning.plan import NotTaken, Planned
 from pipeline.planning.words import policy_in_words
 from state.rules.repeat import Following

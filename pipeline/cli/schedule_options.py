@@ -20,6 +20,9 @@ KeyOption = Annotated[
 OutputKeyOption = Annotated[
     str | None, typer.Option("--output-key", help="The key to publish it with; else its own.")
 ]
+ContentTypeOption = Annotated[
+    str | None, typer.Option("--content-type", help="What the payload is: application/json.")
+]
 FileOption = Annotated[Path | None, typer.Option("--file", help="Read the payload from a file.")]
 HeaderOption = Annotated[
     list[str] | None, typer.Option("--header", help="A record header.", metavar="NAME=VALUE")
@@ -78,30 +81,11 @@ ExpireAfterOption = Annotated[
     str | None, typer.Option("--expire-after", help="Not sent once it is so late.")
 ]
 
-# Which option becomes which attribute.
-OPTIONS = {
-    "deliverat": "--at",
-    "delayby": "--in",
-    "repeatevery": "--every",
-    "repeatcron": "--cron",
-    "repeattz": "--tz",
-    "repeatuntil": "--until",
-    "repeatfor": "--for",
-    "repeatcount": "--count",
-    "onmiss": "--on-miss",
-    "onsameid": "--on-same",
-    "comparefield": "--compare",
-    "mindeviation": "--min-deviation",
-    "settlefor": "--settle-for",
-    "settlemax": "--settle-max",
-    "expirytime": "--expires-at",
-    "expireafter": "--expire-after",
-}
-
 # The options by which the command line gives an argument of the client that is no attribute.
 ARGUMENTS = {
     "delay": "--in",
     "topic": "--topic",
+    "content_type": "--content-type",
     "attributes": "--attribute",
     "headers": "--header",
     "if_version": "--if-version",

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.keys import key_bytes, key_text
 from pipeline.cli.options import ConfigOption, JsonOption, SetOption, settings_of
 from pipeline.cli.schedule_options import (
     ARGUMENTS,
-    OPTIONS,
     AtOption,
     AttributeOption,
     CompareOption,
+    ContentTypeOption,
     CountOption,
     CronOption,
     DeviationOption,
@@ -44,6 +43,8 @@ from pipeline.cli.schedule_options import (
     UntilOption,
     ZoneOption,
 )
+from pipeline.keys import key_bytes, key_text
+from pipeline.option_names import OPTIONS
 from state.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def schedule(
     expires_at: ExpiresAtOption = None,
     expire_after: ExpireAfterOption = None,
     output_key: OutputKeyOption = None,
+    content_type: ContentTypeOption = None,
     file: FileOption = None,
     header: HeaderOption = None,
     attribute: AttributeOption = None,
@@ -112,6 +114,7 @@ def schedule(
             at=instant,
             delay=delay,
             output_key=output_key,
+            content_type=content_type,
             attributes=_together(pairs_of("--attribute", attribute), asked),
             headers=pairs_of("--header", header),
         )
@@ -128,7 +131,7 @@ def client_of(settings: Settings, source: str | None) -> Client:
 
 def instant_of(at: str | None, delay: str | None) -> datetime | None:
     """Return the instant, None where a delay is given; one of the two must be."""
-    from pipeline.cli.instants import parse_rfc3339
+    from pipeline.instants import parse_rfc3339
 
     if (at is None) == (delay is None):
         raise ConfigError("--at, --in: give one of the two, such as --in 15m")

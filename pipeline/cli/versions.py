@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from pipeline.cli.as_json import row_json
+from pipeline.as_json import row_json
 from pipeline.cli.as_table import console, version_table
 
 

@@ -44,11 +44,14 @@ def demo(
     state: Annotated[
         Literal["delta", "mongo"], typer.Option(help="Where the state is kept.")
     ] = "delta",
+    ui: Annotated[
+        bool, typer.Option("--ui", help="Serve the web console beside it, and stay until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Try it all: a broker, a job and messages that come out when they are due."""
     with extras_told():
         from pipeline.demo.show import run_demo
-    run_demo(seconds, keep, state)
+    run_demo(seconds, keep, state, ui)
 
 
 def kafka(

@@ -6,8 +6,9 @@ from pydantic import AfterValidator, Field
 
 from pipeline.config.kafka_block import Options
 from pipeline.config.topics import checked_pattern, checked_topic
+from state.clock import SECOND
 from state.duration import Duration
-from state.settings import SECOND, Block
+from state.settings import Block
 
 MILLISECOND = SECOND // 1_000
 

@@ -1,5 +1,8 @@
 """Writes the Kafka settings in the two languages their users speak: Java's and librdkafka's."""
 
+import base64
+import binascii
+import os
 import re
 from pathlib import Path
 
@@ -15,11 +18,15 @@ ClientOptions = dict[str, str | int | float | bool]
 # its spark.redaction.regex; the default one knows nothing of a private key given as text.
 REDACTION_REGEX = r"(?i)secret|password|token|access[.]?key|sasl[.]jaas|ssl[.]keystore[.]key"
 
+# Set on a platform whose JVM is not the job's, and outlives it.
+DATABRICKS = "DATABRICKS_RUNTIME_VERSION"
+_LOGIN = "kafka.sasl.jaas.config"
 _LOGIN_MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
+_PBES2 = bytes.fromhex("06092a864886f70d01050d")  # how openssl locks a key unless told otherwise
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r"})
 
 
@@ -39,6 +46,8 @@ def java_options(kafka: KafkaSettings) -> dict[str, str]:
 def spark_source_options(kafka: KafkaSettings) -> dict[str, str]:
     """Return the options of Spark's Kafka source; those the user passes through come last."""
     ours = {f"kafka.{name}": value for name, value in java_options(kafka).items()}
+    if _LOGIN in ours and DATABRICKS in os.environ:
+        ours[_LOGIN] = f"kafkashaded.{ours[_LOGIN]}"  # there Kafka's classes have other names
     return ours | kafka.source_options
 
 
@@ -108,11 +117,17 @@ def _certificates(setting: str, file: str) -> str:
 
 def _private_key(file: str) -> str:
     found = _sections("key_file", file, "(?:ENCRYPTED )?PRIVATE KEY")
+    if found and _PBES2 in _decoded(found):
+        raise ConfigError(
+            f"kafka.security.key_file: {file} is encrypted by PBES2, which Kafka's client in Java "
+            "cannot open; convert it with openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES"
+        )
     if found:
         return found
     raise ConfigError(
         f"kafka.security.key_file: {file} holds no key in PKCS#8, the only form Java reads; "
-        "convert it with openssl pkcs8 -topk8"
+        "convert it with openssl pkcs8 -topk8 -nocrypt, or with -topk8 -v1 PBE-SHA1-3DES to put it "
+        "under a password"
     )
 
 
@@ -125,6 +140,14 @@ def _sections(setting: str, file: str, label: str) -> str:
             f"kafka.security.{setting}: {file} cannot be read: {error.strerror}"
         ) from error
     return "\n".join(re.findall(rf"-----BEGIN {label}-----[^-]+-----END {label}-----", text))
+
+
+def _decoded(section: str) -> bytes:
+    lines = [line for line in section.splitlines() if not line.startswith("-----")]
+    try:
+        return base64.b64decode("".join(lines))
+    except binascii.Error:
+        return b""  # whoever reads it as a key will say so
 
 
 def _revealed(secret: SecretStr | None) -> str | None:

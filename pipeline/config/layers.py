@@ -1,30 +1,45 @@
-"""The layers below the flags, as sources of pydantic-settings: the environment and the file."""
+"""The layers below the flags, as sources of pydantic-settings, and what all layers come to."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
 
 from pipeline.config.file import read_file
+from pipeline.config.problems import Problem
+from pipeline.config.secrets import revealed
 from pipeline.config.texts import read_item, read_text
 from pipeline.config.tree import Setting
 
 Variables = Mapping[str, str | None]
 
+
+class Given(NamedTuple):
+    """What settings are taken from, and what was wrong with the secrets they name."""
+
+    file: Path | None
+    variables: Variables
+    unread: list[Problem]
+
+
 # pydantic-settings asks the class for its sources, so what they read cannot be an argument.
-_GIVEN: ContextVar[tuple[Path | None, Variables] | None] = ContextVar("layers", default=None)
+_GIVEN: ContextVar[Given | None] = ContextVar("layers", default=None)
 
 
 @contextmanager
-def layers(file: Path | None, variables: Variables) -> Iterator[None]:
-    """Let settings made inside take what they are not given from ``variables``, then ``file``."""
-    before = _GIVEN.set((file, variables))
+def layers(file: Path | None, variables: Variables) -> Iterator[list[Problem]]:
+    """Let settings made inside take what they are not given from ``variables``, then ``file``.
+
+    Secrets that they name are read; the list that is yielded gets those that cannot be.
+    """
+    given = Given(file, variables, [])
+    before = _GIVEN.set(given)
     try:
-        yield
+        yield given.unread
     finally:
         _GIVEN.reset(before)
 
@@ -34,8 +49,20 @@ def lower_sources(settings: type[BaseSettings]) -> tuple[PydanticBaseSettingsSou
     given = _GIVEN.get()
     if given is None:
         return ()
-    file, variables = given
-    return VariableSource(settings, variables), FileSource(settings, file)
+    return VariableSource(settings, given.variables), FileSource(settings, given.file)
+
+
+def with_secrets(merged: Any) -> Any:
+    """Return what all layers come to with secrets in place of their names; as is outside of them.
+
+    Not layer by layer: what another layer covers is asked for by nobody.
+    """
+    given = _GIVEN.get()
+    if given is None:
+        return merged
+    values, unread = revealed(merged)
+    given.unread.extend(unread)
+    return values
 
 
 class VariableSource(EnvSettingsSource):

@@ -11,7 +11,7 @@ from pipeline.config.environment import known_variables
 from pipeline.config.file import settings_file
 from pipeline.config.flags import from_flags
 from pipeline.config.layers import layers
-from pipeline.config.problems import problems_in, refusal
+from pipeline.config.problems import Problem, problems_in, refusal
 from pipeline.config.settings import Settings
 
 
@@ -26,15 +26,22 @@ def load_settings(
     the one DUESTREAM_CONFIG names, else ./duestream.yaml or ./conf/duestream.yaml if there.
     """
     environ = os.environ if environ is None else environ
-    variables, in_variables = known_variables(environ)
-    above, in_flags = from_flags(flags or {})
+    known, in_variables = known_variables(environ)
+    given, in_flags = from_flags(flags or {})
     problems = [*in_variables, *in_flags]
-    try:
-        with layers(settings_file(path, environ), variables):
-            settings = Settings(**above)
-    except ValidationError as error:
-        raise refusal([*problems, *problems_in(error, Settings)]) from None
-    problems += contradictions(settings)
+    with layers(settings_file(path, environ), known) as unread:
+        try:
+            settings = Settings(**given)
+        except ValidationError as error:
+            invalid = _beside(unread, problems_in(error, Settings))
+            raise refusal([*problems, *unread, *invalid]) from None
+    problems += [*unread, *contradictions(settings)]
     if problems:
         raise refusal(problems)
     return settings
+
+
+def _beside(unread: list[Problem], invalid: list[Problem]) -> list[Problem]:
+    """Leave out what is said of a secret's name because its value is not there."""
+    paths = {problem.path for problem in unread}
+    return [problem for problem in invalid if problem.path not in paths]

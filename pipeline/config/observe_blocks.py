@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from state.clock import MINUTE, SECOND
 from state.duration import Duration
-from state.settings import MINUTE, SECOND, Block
+from state.settings import Block
 
 
 def _checked_url(text: str) -> str:

@@ -30,6 +30,8 @@ below hold. [conf/duestream.yaml](../conf/duestream.yaml) has every setting with
 - An unknown name is refused wherever it stands, and the nearest right one is told.
 - `duestream config check` says what is wrong, `duestream config show` what holds in the end;
   passwords and the like are shown as `****`.
+- On Databricks a text may name a secret instead of holding it: `secret://SCOPE/KEY`. It is read
+  with the Databricks SDK. Any other text that begins with `secret://` is refused.
 """
 
 

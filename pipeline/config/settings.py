@@ -1,10 +1,11 @@
 """All settings of a job, as one value that cannot change."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from pipeline.config.admin_block import AdminSettings
 from pipeline.config.blocks import (
     DeadLetterSettings,
     InternalSettings,
@@ -19,7 +20,7 @@ from pipeline.config.blocks import (
     WithdrawSettings,
 )
 from pipeline.config.kafka_block import KafkaSettings
-from pipeline.config.layers import lower_sources
+from pipeline.config.layers import lower_sources, with_secrets
 from pipeline.config.observe_blocks import (
     HealthSettings,
     LogSettings,
@@ -71,6 +72,7 @@ class Settings(Block, BaseSettings):
     health: HealthSettings = HealthSettings()
     traces: TracesSettings = TracesSettings()
     log: LogSettings = LogSettings()
+    admin: AdminSettings = AdminSettings()
 
     @property
     def internal_topic(self) -> str:
@@ -93,8 +95,15 @@ class Settings(Block, BaseSettings):
         own = {self.internal_topic, self.markers_topic, self.dead_letter.topic}
         own |= set() if self.outputs.late_topic is None else {self.outputs.late_topic}
         own |= self.history_topics
+        channels = self.admin.channels
+        own |= set() if channels.port is None else {channels.log_topic, channels.jobs_topic}
         watched = {rule.topic for rule in self.withdraw}
         return frozenset(own | watched | {source.topic for source in self.sources})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_secrets(cls, merged: Any) -> Any:
+        return with_secrets(merged)
 
     @classmethod
     def settings_customise_sources(

@@ -1,5 +1,6 @@
 """Plays the demo from the first curtain to the last."""
 
+import signal
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,7 +19,8 @@ from pipeline.clock import now_micros
 from pipeline.config.settings import Settings
 from pipeline.demo import script
 from pipeline.demo.look import Look
-from pipeline.demo.stage import DEAD, INPUT, JobProcess, clear, settings_of, write_settings
+from pipeline.demo.processes import ConsoleProcess, JobProcess, free_port
+from pipeline.demo.stage import DEAD, INPUT, clear, settings_of, write_settings
 from pipeline.demo.summary import summary
 from pipeline.demo.watcher import Watcher
 from pipeline.local_kafka import LocalKafka
@@ -33,8 +35,13 @@ _APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
 _PATIENCE = 120.0  # seconds to wait for anything before giving up
 
 
-def run_demo(seconds: float = 30.0, keep: Path | None = None, kind: str = "delta") -> None:
-    """Start Kafka and the job, play the script, show it live and sum it up."""
+def run_demo(
+    seconds: float = 30.0, keep: Path | None = None, kind: str = "delta", ui: bool = False
+) -> None:
+    """Start Kafka and the job, play the script, show it live and sum it up.
+
+    With ``ui`` the console is served beside it, and stays with the job until Ctrl-C.
+    """
     console = Console()
     with ExitStack() as stack:
         folder = _folder(keep, stack)
@@ -43,14 +50,41 @@ def run_demo(seconds: float = 30.0, keep: Path | None = None, kind: str = "delta
             broker.create_topics([INPUT, DEAD], partitions=2)
             broker.create_topics(script.OUTPUTS, partitions=2, config=_APPEND_TIME)
         state = _state(kind, folder, console, stack)
-        file = write_settings(folder, broker.bootstrap_servers, state)
+        metrics = free_port() if ui else None  # the console shows the job's own figures
+        file = write_settings(folder, broker.bootstrap_servers, state, metrics)
+        served = _console(file, folder, console, stack) if ui else None
         job = JobProcess(file, folder / "job.log")
         stack.callback(job.stop)
         with console.status("starting the job (Spark takes some seconds)"):
             _wait_for(job.ready, "the job to start")
-        _play(console, settings_of(file), job, script.steps(seconds))
+        _play(console, settings_of(file), job, script.steps(seconds), goes_on=served is not None)
+        if served is not None:
+            _stay(console, served, job)
         if keep:
             _tell_where(console, file, kind)
+
+
+def _console(file: Path, folder: Path, console: Console, stack: ExitStack) -> ConsoleProcess:
+    served = ConsoleProcess(file, folder / "console.log")
+    stack.callback(served.stop)
+    with console.status("starting the console"):
+        _wait_for(served.ready, "the console to start")
+    console.print(f"the console is at {served.address}", soft_wrap=True)
+    return served
+
+
+def _stay(console: Console, served: ConsoleProcess, job: JobProcess) -> None:
+    """Leave everything running until Ctrl-C or SIGTERM; DuestreamError if something ends."""
+    text = f"the console stays at {served.address}, with the job and its broker, until Ctrl-C"
+    console.print(text, soft_wrap=True)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while job.said() and served.said():
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        console.print("ending")
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _folder(keep: Path | None, stack: ExitStack) -> Path:
@@ -80,7 +114,14 @@ def _state(kind: str, folder: Path, console: Console, stack: ExitStack) -> dict[
     return {"kind": "mongo", "mongo": {"uri": mongo.uri}}
 
 
-def _play(console: Console, settings: Settings, job: JobProcess, steps: list[script.Step]) -> None:
+def _play(
+    console: Console,
+    settings: Settings,
+    job: JobProcess,
+    steps: list[script.Step],
+    *,
+    goes_on: bool,
+) -> None:
     servers = settings.kafka.bootstrap_servers
     start = datetime.now(UTC)
     due = script.due_instants(steps, start)
@@ -100,7 +141,8 @@ def _play(console: Console, settings: Settings, job: JobProcess, steps: list[scr
                 return not left and script.all_out(steps, watcher.published, watcher.dead_letters)
 
             _wait_for(all_out, "the last message", until=script.last_due(steps))
-        job.stop()
+        if not goes_on:
+            job.stop()
         ledger = open_inspector(settings.state).stats(now_micros()).ledger
         console.print()
         console.print(summary(ledger, watcher.published, due))

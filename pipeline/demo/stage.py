@@ -1,10 +1,6 @@
-"""Sets the demo's stage: a broker, the topics, a settings file and the job as a process."""
+"""Sets the demo's stage: an empty folder, and the settings file in it."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
@@ -17,9 +13,8 @@ from state.errors import DuestreamError
 
 INPUT = "demo.schedules"
 DEAD = "demo.dead-letters"
-_READY = "running;"
 _MARK = "name: demo\n"
-_OURS = {SETTINGS_FILE, "checkpoint", "job.log", "mongo", "state"}
+_OURS = {SETTINGS_FILE, "checkpoint", "console.log", "job.log", "mongo", "state"}
 
 
 def clear(folder: Path) -> None:
@@ -43,10 +38,15 @@ def _is_demos(file: Path) -> bool:
     return file.is_file() and _MARK in file.read_text(encoding="utf-8", errors="replace")
 
 
-def write_settings(folder: Path, bootstrap_servers: str, state: dict[str, object]) -> Path:
+def write_settings(
+    folder: Path,
+    bootstrap_servers: str,
+    state: dict[str, object],
+    metrics_port: int | None = None,
+) -> Path:
     """Write the settings of the demo's job; they stay for a look with the other commands."""
     file = folder / SETTINGS_FILE
-    settings = {
+    settings: dict[str, object] = {
         "name": "demo",
         "kafka": {"bootstrap_servers": bootstrap_servers},
         "sources": [{"topic": INPUT}],
@@ -55,6 +55,8 @@ def write_settings(folder: Path, bootstrap_servers: str, state: dict[str, object
         "pipeline": {"checkpoint": str(folder / "checkpoint")},
         "state": state,
     }
+    if metrics_port is not None:
+        settings["metrics"] = {"port": metrics_port}
     file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     return file
 
@@ -62,44 +64,3 @@ def write_settings(folder: Path, bootstrap_servers: str, state: dict[str, object
 def settings_of(file: Path) -> Settings:
     """Read them back, untouched by the settings of the user's own environment."""
     return load_settings(file, environ={})
-
-
-class JobProcess:
-    """The job as ``duestream run`` starts it, with its log in a file."""
-
-    def __init__(self, settings: Path, log: Path) -> None:
-        self._log = log
-        clean = {
-            k: v
-            for k, v in os.environ.items()
-            if not k.startswith("DUESTREAM_") or k == "DUESTREAM_CACHE"
-        }
-        with log.open("wb") as file:
-            self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-m", "pipeline.cli.main", "run", "--config", str(settings)],
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                env=clean,
-                start_new_session=True,  # Ctrl-C is for the demo, which then ends the job
-            )
-
-    def ready(self) -> bool:
-        """Tell whether the job has begun to tick; DuestreamError if it ended instead."""
-        if self._process.poll() is not None:
-            raise DuestreamError(f"the job ended: {self._last_words()}; its log is {self._log}")
-        return _READY in self._log.read_text(encoding="utf-8", errors="replace")
-
-    def stop(self) -> None:
-        """End it as an operator would, and wait."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
-        try:
-            self._process.wait(60)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def _last_words(self) -> str:
-        lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"

@@ -5,12 +5,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pipeline.commands import ATTRIBUTES as COMMANDED
+from pipeline.dialects.headers import last_of_each
 from pipeline.dialects.json_text import STRICT, has_half_surrogate, is_whole_object, raw_member
 from pipeline.raw import RAW_HEADERS, RAW_VALUE
 from state.rules.asked import ATTRIBUTES as POLICIES
-
-# What the session must be told, or a header that comes twice would stop the stream.
-MAP_POLICY = ("spark.sql.mapKeyDedupPolicy", "LAST_WIN")
 
 # Private columns.
 MODE = "_mode"
@@ -68,14 +66,14 @@ def is_not_utf8() -> Column:
 def with_event(records: DataFrame) -> DataFrame:
     """Add MODE, EVENT (a struct of attributes as text) and DATA (how a JSON event wrote its data).
 
-    Of two headers with one name the last counts, which the session must be told (see MAP_POLICY).
+    Of two headers with one name the last counts.
     """
     text, mode, named = F.col(RAW_VALUE).cast("string"), F.col(MODE), F.col(_NAMED)
     structured = (mode == STRUCTURED) & F.is_valid_utf8(text)
     of_value = F.from_json(F.when(structured, text), _SCHEMA, _OPTIONS)
     of_headers = F.struct(*[_in_headers(named, name).alias(name) for name in _FIELDS])
     return (
-        records.withColumn(_NAMED, F.map_from_entries(RAW_HEADERS).cast("map<string,string>"))
+        records.withColumn(_NAMED, last_of_each(F.col(RAW_HEADERS)).cast("map<string,string>"))
         .withColumn(CONTENT_TYPE, F.lower(F.try_element_at(named, F.lit("content-type"))))
         .withColumn(MODE, _mode())
         .withColumns(

@@ -17,8 +17,8 @@ from pipeline.away import cause_of, is_kafka_away
 from pipeline.config.blocks import SourceSettings
 from pipeline.config.kafka import spark_source_options
 from pipeline.config.settings import Settings
-from pipeline.dialects.attributes import MAP_POLICY
 from pipeline.dialects.choose import decode
+from pipeline.dialects.headers import tell_policy
 from pipeline.dialects.marks import says_sent
 from pipeline.dialects.wishes import IN_META
 from pipeline.fitting import fitting
@@ -42,7 +42,7 @@ def lines_of(
     spark: SparkSession, settings: Settings, source: SourceSettings, span: Span
 ) -> DataFrame:
     """Return a line for each record of ``span``, see ``as_lines``."""
-    spark.conf.set(*MAP_POLICY)
+    tell_policy(spark)
     records = _records(spark, settings, span).withColumn(SCHEDULED_ON, F.col("topic"))
     return as_lines(records, settings, source)
 

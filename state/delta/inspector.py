@@ -11,12 +11,13 @@ from state.delta.earlier import moment_of, view_at
 from state.delta.overlay import COORDINATES, without_versions
 from state.delta.snapshot import is_live_row
 from state.delta.tables import Tables, read
-from state.delta.view import View, view_now
-from state.inspector import Filter, Moment, Stats
+from state.delta.view import Nearest, View, view_now
+from state.inspector import Filter, Moment, Stats, Waiting
 from state.ledger import stats_of
 from state.row import CLAIM, DUE, KIND, LIVE, OUTPUT_TOPIC, ROW, STATUS, Status
 from state.select import by_due, by_version, expression, first, key_is
 from state.tally import Tally
+from state.waiting import waiting_by
 
 _LIVE = [*COORDINATES, KIND, STATUS, DUE, OUTPUT_TOPIC]
 
@@ -31,10 +32,11 @@ class DeltaInspector:
         self._tables = tables
         self._fixed: tuple[View, Moment] | None = None
 
-    def rows(self, where: Filter) -> pa.Table:
-        """Return the rows that match, ordered by due."""
-        found = self._view().find(expression(where), where.statuses, where.limit)
-        return first(found, where.limit)
+    def rows(self, where: Filter, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the rows that match, in the order asked for."""
+        nearest = None if where.limit is None else Nearest(where.limit, where.order)
+        found = first(self._view().find(expression(where), where.statuses, nearest), where)
+        return found.select(columns or ROW.names)
 
     def scan(self, where: Filter, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Yield some columns of the rows that match, a part at a time."""
@@ -49,9 +51,12 @@ class DeltaInspector:
             counted.add(part)
         return counted.table()
 
-    def versions(self, key: bytes, source_topic: str | None = None) -> pa.Table:
+    def versions(
+        self, key: bytes, source_topic: str | None = None, columns: Sequence[str] | None = None
+    ) -> pa.Table:
         """Return every version of a key that is still known, oldest first."""
-        return by_version(self._view().find(key_is(key, source_topic)))
+        found = by_version(self._view().find(key_is(key, source_topic)))
+        return found.select(columns or ROW.names)
 
     def stats(self, now: int) -> Stats:
         """Count."""
@@ -61,6 +66,10 @@ class DeltaInspector:
         standing = changed.rows(k for k in changed if k.status in LIVE).select(_LIVE)
         live = pa.concat_tables([base.select(_LIVE), standing])
         return stats_of(changed.counts, live, snapshot.last_batch, now, snapshot.paused)
+
+    def waiting(self) -> list[Waiting]:
+        """Count the pending messages of each output topic."""
+        return waiting_by(self.tally)
 
     def moment(self) -> Moment:
         """Tell which commit the answers are of."""
@@ -80,10 +89,9 @@ def find(
     tables: Tables,
     where: pc.Expression,
     statuses: Collection[Status] | None = None,
-    limit: int | None = None,
 ) -> pa.Table:
-    """Return the rows that match, in no order; with a limit at least those with the least due."""
-    return view_now(tables).find(where, statuses, limit)
+    """Return the rows that match, in no order."""
+    return view_now(tables).find(where, statuses)
 
 
 def claims_made(tables: Tables, batch: int) -> pa.Table:

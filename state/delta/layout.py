@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from state.clock import DAY
 from state.lines import LINES, META, SEQ
 from state.row import BATCH, CHANGED_AT, DUE, ROW, STATUS
-from state.settings import DAY
 
 LAYOUT = "3"
 LAYOUT_PROPERTY = "duestream.layout"

@@ -78,7 +78,7 @@ def overlay(snapshot: Snapshot) -> Overlay:
     """Work out what the tail has changed."""
     base = _base_rows(snapshot, _BASE)
     known: defaultdict[bytes, dict[Coordinates, Known]] = defaultdict(dict)
-    for identity, version in _base_versions(base, snapshot.tail.num_rows):
+    for identity, version in base_versions(base, snapshot.tail.num_rows):
         known[identity][version.coordinates] = version
     lines: defaultdict[bytes, list[Line]] = defaultdict(list)
     for identity, line in light_lines(snapshot.tail):
@@ -89,8 +89,10 @@ def overlay(snapshot: Snapshot) -> Overlay:
     return Overlay(snapshot, base, known, counts)
 
 
-def materialize(versions: Sequence[Known], contents: pa.Table) -> pa.Table:
-    """Return the full rows of versions whose references point into ``contents``."""
+def materialize(
+    versions: Sequence[Known], contents: pa.Table, schema: pa.Schema = ROW_SEQ
+) -> pa.Table:
+    """Return the rows of versions whose references point into ``contents``."""
     rows = contents.take(pa.array([v.content for v in versions], pa.int64()))
     outcomes = contents.take(pa.array([v.outcome for v in versions], pa.int64()))
     has_outcome = pa.array([v.outcome is not None for v in versions])
@@ -103,7 +105,7 @@ def materialize(versions: Sequence[Known], contents: pa.Table) -> pa.Table:
     for name, field in ((DUE, "due"), (CLAIM, "claim"), (BATCH, "batch"), (SEQ, "seq")):
         values[name] = pa.array([getattr(v, field) for v in versions], pa.int64())
     values[CHANGED_AT] = pa.array([v.changed_at for v in versions], pa.int64())
-    return reshape(rows, ROW_SEQ, values)
+    return reshape(rows, schema, values)
 
 
 def _base_rows(snapshot: Snapshot, columns: list[str], buckets: set[str] | None = None) -> pa.Table:
@@ -117,7 +119,8 @@ def _base_rows(snapshot: Snapshot, columns: list[str], buckets: set[str] | None 
     return rows.sort_by([(name, "ascending") for name in COORDINATES])
 
 
-def _base_versions(base: pa.Table, first_ref: int) -> Iterator[tuple[bytes, Known]]:
+def base_versions(base: pa.Table, first_ref: int) -> Iterator[tuple[bytes, Known]]:
+    """Yield identity and version of rows as they stand; the reference is the row's place."""
     columns = [base.column(name).to_pylist() for name in _BASE[:-1]]
     for ref, row in enumerate(zip(*columns, strict=True), first_ref):
         identity, topic, partition, offset, occurrence, *rest = row

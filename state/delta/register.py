@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from state.delta.layout import STATE_ID_PROPERTY, TABLES, Layout
+from state.delta.named import quoted
 from state.delta.tables import Tables
 from state.errors import StateError
 
@@ -19,7 +20,7 @@ def register(spark: "SparkSession", tables: Tables, schema: str) -> None:
     from pyspark.errors import PySparkException
 
     for layout in TABLES:
-        name = ".".join(f"`{part}`" for part in [*schema.split("."), layout.name])
+        name = quoted(schema, layout.name)
         try:
             spark.sql(
                 f"CREATE TABLE IF NOT EXISTS {name} USING delta LOCATION '{_place(tables, layout)}'"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,8 +22,12 @@ from state.delta.layout import (
     TABLES,
     Layout,
 )
+from state.delta.named import path_by_name
 from state.errors import StateError
 from state.settings import DeltaSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 KEYS = "keys"  # the folder beside the tables that holds an index of keys
 _ABSENT = "no state at {path} yet; start the job with `duestream run`, or set state.delta.path"
@@ -118,6 +123,14 @@ def tables_of(settings: DeltaSettings) -> Tables:
     return Tables(settings.path, options)
 
 
+def tables_to_read(settings: DeltaSettings, spark: "SparkSession | None" = None) -> Tables:
+    """Return the tables that the settings name, by path or else by their names in a catalog."""
+    if settings.path is not None or settings.catalog_schema is None:
+        return tables_of(settings)
+    path = path_by_name(settings.catalog_schema, spark)
+    return tables_of(settings.model_copy(update={"path": path}))
+
+
 def refuse_foreign(tables: Tables) -> None:
     """Raise StateError when the state's folder is a file, or holds what is not ours."""
     folder = Path(tables.path.removeprefix("file://"))
@@ -141,7 +154,7 @@ def read(
     try:
         return data.to_table(columns=columns, filter=where)
     except OSError as error:
-        raise StateError(_broken(error)) from error
+        raise StateError(broken(error)) from error
 
 
 def parts(data: ds.Dataset, columns: list[str], where: pc.Expression) -> Iterator[pa.Table]:
@@ -151,10 +164,11 @@ def parts(data: ds.Dataset, columns: list[str], where: pc.Expression) -> Iterato
             if batch.num_rows:
                 yield pa.Table.from_batches([batch])
     except OSError as error:
-        raise StateError(_broken(error)) from error
+        raise StateError(broken(error)) from error
 
 
-def _broken(error: Exception) -> str:
+def broken(error: Exception) -> str:
+    """Return the sentence for a file that is not what it was."""
     return (
         f"a file of the state cannot be read ({error}); restore the tables below "
         "state.delta.path from a backup, all three from the same time"

@@ -4,11 +4,12 @@ import logging
 import threading
 from typing import Protocol
 
+from state.clock import MINUTE, SECOND
 from state.delta.folded import Folded
 from state.delta.recall import Commit, Mind
 from state.delta.writer import Writer
 from state.figures import Fold
-from state.settings import MINUTE, SECOND, DeltaSettings
+from state.settings import DeltaSettings
 
 _REFRESH_EVERY = 50  # commits; an append gets slower with each one since the last checkpoint
 _TIDY_EVERY = 12  # folds

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from state.columns import reshape
+from state.cursor import Order
 from state.delta.layout import HISTORY
 from state.delta.mark import Mark
 from state.delta.overlay import ROW_SEQ, Overlay, overlay, without_versions
@@ -18,7 +19,6 @@ from state.delta.tables import Tables, parts, read
 from state.lines import SEQ
 from state.row import (
     CLOSED,
-    DUE,
     LIVE,
     OCCURRENCE,
     ROW,
@@ -30,6 +30,25 @@ from state.row import (
 from state.version import Coordinates
 
 _COORDINATES = [SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, OCCURRENCE]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """How many rows are wanted, and in which order."""
+
+    count: int
+    order: Order
+
+    def bound(self, data: ds.Dataset, where: pc.Expression, left_out: int) -> pc.Expression:
+        """Return the expression that the nearest fulfil, also when some are left out of them."""
+        name = self.order.instant
+        instants = read(data, [name], where).column(name).to_numpy()
+        place = self.count + left_out
+        if len(instants) <= place:
+            return pc.scalar(True)
+        if self.order.descends:
+            return pc.field(name) >= int(-np.partition(-instants, place)[place])
+        return pc.field(name) <= int(np.partition(instants, place)[place])
 
 
 @dataclass(frozen=True)
@@ -53,15 +72,15 @@ class View:
         self,
         where: pc.Expression,
         statuses: Iterable[Status] | None = None,
-        limit: int | None = None,
+        nearest: Nearest | None = None,
     ) -> pa.Table:
-        """Return the rows that match, in no order; with a limit at least those due first."""
+        """Return the rows that match, in no order; all of them, or at least the nearest."""
         wanted = set(Status) if statuses is None else set(statuses)
         found = [self.changed.rows(self.changed).filter(where)]
         if wanted & LIVE:
-            found.append(self._standing(where, limit))
+            found.append(self._standing(where, nearest))
         if wanted & CLOSED:
-            found.append(self._closed(where))
+            found.append(self._closed(where, nearest))
         return pa.concat_tables([reshape(part, ROW) for part in found])
 
     def scan(
@@ -79,18 +98,19 @@ class View:
             for part in parts(self.history(), needed, where & self._folded()):
                 yield reshape(self._not_outdated(part), kept)
 
-    def _standing(self, where: pc.Expression, limit: int | None) -> pa.Table:
-        schedules = self.snapshot.schedules
-        where = where & is_live_row()
-        if limit is not None:
-            dues = read(schedules, [DUE], where).column(DUE).to_numpy()
-            enough = limit + len(self.names)
-            if len(dues) > enough:
-                where = where & (pc.field(DUE) <= int(np.partition(dues, enough)[enough]))
-        return without_versions(read(schedules, ROW_SEQ.names, where), self.names)
+    def _standing(self, where: pc.Expression, nearest: Nearest | None) -> pa.Table:
+        rows = self._read(self.snapshot.schedules, where & is_live_row(), nearest)
+        return without_versions(rows, self.names)
 
-    def _closed(self, where: pc.Expression) -> pa.Table:
-        return self._not_outdated(read(self.history(), ROW_SEQ.names, where & self._folded()))
+    def _closed(self, where: pc.Expression, nearest: Nearest | None) -> pa.Table:
+        rows = self._read(self.history(), where & self._folded(), nearest)
+        return self._not_outdated(rows)
+
+    def _read(self, data: ds.Dataset, where: pc.Expression, nearest: Nearest | None) -> pa.Table:
+        if nearest is not None:
+            left_out = len(self.names) + len(self.snapshot.mark.outdated)
+            where = where & nearest.bound(data, where, left_out)
+        return read(data, ROW_SEQ.names, where)
 
     def _folded(self) -> pc.Expression:
         # A row newer than the mark belongs to a fold that is not finished; the tail still has it.

@@ -1,16 +1,11 @@
-"""Draws up the ledger and the other figures of a state."""
+"""Counts the live rows of a state."""
 
-from collections import Counter
-
-from state.inspector import Stats
-from state.ledger import ledger_of
+from state.ledger import Live
 from state.mongo.last_commit import Changed, is_shown
 from state.mongo.layout import DUE_INDEX, LAST_CLAIM, SCHEDULES, VERSIONS, Db, Document
 from state.mongo.meta import Meta
-from state.row import DUE, KIND, LIVE, OUTPUT_TOPIC, PARKED, STATUS, Kind, Status
+from state.row import DUE, KIND, LIVE, OUTPUT_TOPIC, PARKED, STATUS, Status
 
-# By status, kind, output topic and whether it is parked: how many, and the least due among them.
-Live = dict[tuple[str, str, str | None, bool], tuple[int, int]]
 _IS_PARKED = {"$gte": [f"${DUE}", PARKED]}
 
 
@@ -45,31 +40,3 @@ def live_rows(db: Db, meta: Meta, changed: Changed) -> Live:
 def _add(live: Live, named: tuple[str, str, str | None, bool], count: int, due: int) -> None:
     before, least = live.get(named, (0, due))
     live[named] = before + count, min(least, due)
-
-
-def stats_of_live(meta: Meta, live: Live, now: int) -> Stats:
-    """Return the figures of a state."""
-    standing: Counter[str] = Counter()
-    by_topic: Counter[str] = Counter()
-    paused = 0
-    for (status, kind, topic, is_parked), (count, _) in live.items():
-        paused += count if is_parked and status == Status.PENDING else 0
-        if kind == Kind.MESSAGE:
-            standing[status] += count
-            if status == Status.PENDING:
-                by_topic[str(topic)] += count
-    pending = [
-        due
-        for (status, _, _, is_parked), (_, due) in live.items()
-        if status == Status.PENDING and not is_parked
-    ]
-    overdue = [due for _, due in live.values() if due < now]
-    return Stats(
-        ledger=ledger_of(meta.counts, standing),
-        last_batch=meta.last_batch,
-        next_due=min(pending, default=None),
-        oldest_overdue=min(overdue, default=None),
-        pending_by_topic=dict(by_topic),
-        paused=paused,
-        pauses=meta.paused,
-    )

@@ -4,7 +4,7 @@ import contextlib
 import uuid
 from typing import Any
 
-from pymongo import ASCENDING, IndexModel
+from pymongo import ASCENDING, IndexModel, timeout
 from pymongo.database import Database
 from pymongo.errors import CollectionInvalid, DuplicateKeyError
 
@@ -18,6 +18,7 @@ from state.row import (
     KEY,
     KIND,
     OUTPUT_TOPIC,
+    POLICY,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
     STATUS,
@@ -42,13 +43,20 @@ CLOSED_AT = "closed_at"  # set on what may be purged one day
 
 DUE_INDEX = "pending by lane and due"
 PENDING_BY_KEY = "pending by key"
-_CLAIM_INDEX = "by claim"
+TOPIC_INDEX = "pending by topic and due"
+POLICY_INDEX = "pending with a policy"
+CLAIM_INDEX = "by claim"
+ENDED_INDEX = "closed rows by status and age"
 _CLOSED_INDEX = "closed rows by age"
-_KIND_INDEXES = {Kind.REJECTION: "refused records by key", Kind.COMMAND: "orders by key"}
+KEY_INDEX = "by key"
+_INDEXING = 3_600.0  # seconds
 
 # In the order of release, so that a claim reads what it takes and nothing else; the last two let
 # counts be drawn up without reading a document.
 DUE_KEYS = [STATUS, LANE, *ORDER, OUTPUT_TOPIC, KIND]
+# What people list: of one topic what goes out next, and what ended last.
+_TOPIC_KEYS = [STATUS, KIND, OUTPUT_TOPIC, *ORDER]
+_ENDED_KEYS = [STATUS, CLOSED_AT, *ORDER[1:], KIND, OUTPUT_TOPIC]
 
 
 def create(db: Db) -> None:
@@ -66,10 +74,11 @@ def create_collections(db: Db) -> None:
     for name, validator in ((SCHEDULES, _schedule()), (VERSIONS, _version())):
         if name not in there:
             _create_collection(db, name, validator)
-    db[SCHEDULES].create_indexes([_due_index(), *_common_indexes()])
     by_key = [IndexModel([(IDENTITY, ASCENDING)]), _pending_by_key()]
-    db[VERSIONS].create_indexes([_due_index(), *by_key, *_common_indexes()])
-    db[JOURNAL].create_indexes([IndexModel([(SEQ, ASCENDING)])])
+    with timeout(_INDEXING):  # a new index on a large collection takes longer than other calls may
+        db[SCHEDULES].create_indexes([*_pending_indexes(), *_common_indexes()])
+        db[VERSIONS].create_indexes([*_pending_indexes(), *by_key, *_common_indexes()])
+        db[JOURNAL].create_indexes([IndexModel([(SEQ, ASCENDING)])])
 
 
 def refuse_half_copy(db: Db) -> None:
@@ -84,12 +93,19 @@ def _create_collection(db: Db, name: str, validator: Document) -> None:
         db.create_collection(name, validator={"$jsonSchema": validator})
 
 
-def _due_index() -> IndexModel:
-    return IndexModel(
-        [(name, ASCENDING) for name in DUE_KEYS],
-        name=DUE_INDEX,
-        partialFilterExpression={STATUS: Status.PENDING.value},
-    )
+def _pending_indexes() -> list[IndexModel]:
+    pending = {STATUS: Status.PENDING.value}
+    with_policy = pending | {POLICY: {"$exists": True}}
+    return [
+        _index(DUE_INDEX, DUE_KEYS, pending),
+        _index(TOPIC_INDEX, _TOPIC_KEYS, pending),
+        _index(POLICY_INDEX, [STATUS, DUE], with_policy),
+    ]
+
+
+def _index(name: str, keys: list[str], only: Document) -> IndexModel:
+    named = [(key, ASCENDING) for key in keys]
+    return IndexModel(named, name=name, partialFilterExpression=only)
 
 
 def _pending_by_key() -> IndexModel:
@@ -102,12 +118,10 @@ def _pending_by_key() -> IndexModel:
 
 def _common_indexes() -> list[IndexModel]:
     return [
-        IndexModel([(LAST_CLAIM, ASCENDING)], name=_CLAIM_INDEX, sparse=True),
+        IndexModel([(LAST_CLAIM, ASCENDING)], name=CLAIM_INDEX, sparse=True),
         IndexModel([(CLOSED_AT, ASCENDING)], name=_CLOSED_INDEX, sparse=True),
-        *(
-            IndexModel([(KEY, ASCENDING)], name=name, partialFilterExpression={KIND: kind.value})
-            for kind, name in _KIND_INDEXES.items()
-        ),
+        _index(ENDED_INDEX, _ENDED_KEYS, {CLOSED_AT: {"$exists": True}}),
+        IndexModel([(KEY, ASCENDING)], name=KEY_INDEX, sparse=True),
     ]
 
 

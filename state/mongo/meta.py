@@ -29,6 +29,7 @@ class Meta:
     taken: Marks = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
     paused: Paused = field(default_factory=Paused)
+    pending: dict[str, int] | None = None  # messages by output topic; None: nobody has counted yet
 
     def to_document(self) -> dict[str, Any]:
         """Write it down; topics may hold dots, so they are values, not names."""
@@ -53,6 +54,9 @@ class Meta:
             "missed": self.counts.missed,
             "ends": dict(self.counts.ends),
             "paused": self.paused.to_dict(),
+            "pending": None
+            if self.pending is None
+            else [{"topic": topic, "count": count} for topic, count in self.pending.items()],
         }
 
     @staticmethod
@@ -83,6 +87,9 @@ class Meta:
                 ends=Counter(read["ends"]),
             ),
             paused=Paused.from_dict(read["paused"]),
+            pending=None
+            if read.get("pending") is None
+            else {each["topic"]: each["count"] for each in read["pending"]},
         )
 
     def after(self, **changes: Any) -> "Meta":

@@ -15,6 +15,7 @@ from state.mongo.receive import MongoTarget
 from state.mongo.sending import Send, carry_out
 from state.mongo.store import MongoStore
 from state.mongo.transfer import MongoSource
+from state.mongo.watcher import MongoWatcher
 from state.settings import StateSettings
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ def open_mongo(settings: StateSettings, spark: "SparkSession | None" = None) -> 
 def open_mongo_inspector(settings: StateSettings) -> MongoInspector:
     """Open the state for reading."""
     return MongoInspector(Reach(settings.mongo))
+
+
+def open_mongo_watcher(settings: StateSettings) -> MongoWatcher:
+    """Open the state for a process that asks again and again."""
+    return MongoWatcher(Reach(settings.mongo))
 
 
 def make_mongo(settings: StateSettings) -> Made:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from state.mongo.documents import claim_of, coordinates_in, identity_in
 from state.mongo.layout import SCHEDULES, Document
-from state.row import ATTEMPT, DUE, HASH, KIND
+from state.row import ATTEMPT, DUE, HASH, KIND, OUTPUT_TOPIC
 from state.version import Coordinates, Version
 
 
@@ -19,6 +19,7 @@ class Claim(NamedTuple):
     attempt: int
     hash: int
     collection: str
+    topic: str | None
 
 
 class Outstanding:
@@ -57,6 +58,7 @@ class Outstanding:
             document.get(ATTEMPT, 0),
             document[HASH],
             collection,
+            document.get(OUTPUT_TOPIC),
         )
         self._of.setdefault(identity, set()).add(coordinates)
         self._newest[identity] = newest

@@ -5,10 +5,10 @@ import threading
 
 from pymongo.errors import PyMongoError
 
+from state.clock import MINUTE
 from state.mongo.documents import slices
 from state.mongo.layout import CLOSED_AT, SCHEDULES, SEQ, VERSIONS, Document
 from state.mongo.reach import Reach
-from state.settings import MINUTE
 
 _EVERY = MINUTE
 # A writer that was frozen in the middle of a commit and wakes up must find what it has written, or

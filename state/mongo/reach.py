@@ -32,6 +32,7 @@ _PASSING = frozenset(
     {6, 7, 43, 64, 89, 91, 112, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
 )
 _NO_ACCESS = frozenset({13, 18})
+_TLS = "_ssl.c"  # Python names the line of its own source in what went wrong with TLS
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
 _TELL_EVERY = 60.0
@@ -123,10 +124,16 @@ class Reach:
             )
         if is_passing(error):
             return StateError(
-                f"MongoDB at {self.address} cannot be used ({_short(error)}); check state.mongo.uri"
-                " and the server, then start again: nothing is lost, and nothing goes out twice"
+                f"MongoDB at {self.address} cannot be used ({_short(error)}); check "
+                f"{self._suspects(error)}, then start again: nothing is lost, and nothing goes out "
+                "twice"
             )
         return StateError(f"MongoDB at {self.address} failed: {_short(error)}")
+
+    def _suspects(self, error: Exception) -> str:
+        if _TLS in str(error):
+            return "state.mongo.tls, tls_ca_file and tls_certificate_key_file"
+        return "state.mongo.uri and the server"
 
 
 def is_passing(error: Exception) -> bool:
@@ -164,7 +171,18 @@ def _client(settings: MongoSettings, within: float) -> MongoClient[dict[str, Any
             **{name: value for name, value in given.items() if value is not None},
         )
     except (ConfigurationError, InvalidURI, ValueError, OSError) as error:
-        raise StateError(f"state.mongo cannot be used: {_short(error)}") from error
+        raise StateError(f"{_setting(settings, error)} cannot be used: {_short(error)}") from error
+
+
+def _setting(settings: MongoSettings, error: Exception) -> str:
+    """Return the setting that a client could not be made with, as far as the error tells."""
+    if "Private key" in str(error):
+        return "state.mongo.tls_certificate_key_file"
+    named = error.filename if isinstance(error, OSError) else None
+    for setting in ("tls_ca_file", "tls_certificate_key_file"):
+        if named is not None and named == getattr(settings, setting):
+            return f"state.mongo.{setting}"
+    return "state.mongo"
 
 
 def _address(settings: MongoSettings) -> str:

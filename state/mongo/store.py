@@ -46,6 +46,7 @@ from state.mongo.purge import Purge
 from state.mongo.reach import Reach
 from state.mongo.scene import Scene
 from state.mongo.sending import Send
+from state.mongo.topics import count_pending, pending_after
 from state.mongo.writing import changes
 from state.outcomes import one_per_version, overtaken, without_known_attempts
 from state.pausing import UNPARK_ROWS, Paused
@@ -201,6 +202,8 @@ class MongoStore(TakesTurns):
         meta = read_meta(self._db, self._reach.address)
         late = self._send(read_journal(self._db, meta.token)) if meta.token else 0
         log.debug("the last commit was finished; %d changes of it were there before", late)
+        if meta.pending is None:
+            meta = meta.after(pending=count_pending(self._db))
         return recall(self._db, meta)
 
     def _claimed(self, where: Document) -> pa.Table:
@@ -281,6 +284,7 @@ class MongoStore(TakesTurns):
             taken=taken,
             counts=scene.counts,
             paused=paused,
+            pending=pending_after(meta.pending or {}, scene, claiming.claimed),
         )
         written = [*changes(scene), *claiming.claimed.changes(moment)]
         parts = list(chunks(written, moment.seq, self._settings.mongo.batch_rows))

@@ -1,43 +1,41 @@
 """Counts documents in the database; what is counted by the due of pending rows, from its index."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
 from state.inspector import Filter
-from state.mongo.documents import rows_of
-from state.mongo.last_commit import SHOWN, Changed, is_shown
-from state.mongo.layout import DUE_INDEX, SCHEDULES, VERSIONS, Db, Document
-from state.mongo.meta import Meta
-from state.mongo.question import question, worded
-from state.row import Status
+from state.mongo.last_commit import SHOWN, Changed, LastCommit
+from state.mongo.layout import SCHEDULES, VERSIONS, Db, Document
+from state.mongo.ways import Way, ways
 from state.select import expression
 from state.tally import COUNT, FIRST, INSTANT, LAST, Tally
 
 
 def tally_of(
     db: Db,
-    meta: Meta,
-    changed: Changed,
+    last: LastCommit,
     where: Filter,
     by: Sequence[str],
     every: int | None,
     of: str,
+    indexes: Collection[str],
 ) -> pa.Table:
     """Count what matches, as it stands after the last commit."""
     counted = Tally(by, every, of)
     for name in (SCHEDULES, VERSIONS):
-        steps = [{"$match": _match(name, where, meta, changed)}, {"$group": _group(by, every, of)}]
-        found = list(db[name].aggregate(steps, allowDiskUse=True, **_hint(where)))
-        counted.merge(_as_table(found, [*by, *([INSTANT] if every is not None else [])]))
-        last = list(filter(is_shown, changed[name].values()))
-        counted.add(rows_of(last).filter(expression(where)).select(counted.columns))
+        for way in ways(where, last.meta):
+            match, group = _match(name, way, last.changed), _group(by, every, of)
+            steps = [{"$match": match}, {"$group": group}]
+            found = list(db[name].aggregate(steps, allowDiskUse=True, **way.hint(indexes)))
+            counted.merge(_as_table(found, [*by, *([INSTANT] if every is not None else [])]))
+    counted.add(last.rows.filter(expression(where)).select(counted.columns))
     return counted.table()
 
 
-def _match(name: str, where: Filter, meta: Meta, changed: Changed) -> Document:
+def _match(name: str, way: Way, changed: Changed) -> Document:
     apart = {"_id": {"$nin": list(changed[name])}} if changed[name] else {}
-    return {"$and": [SHOWN | worded(name, question(where, meta)), apart]}
+    return {"$and": [SHOWN | way.terms, apart]}
 
 
 def _group(by: Sequence[str], every: int | None, of: str) -> Document:
@@ -51,11 +49,6 @@ def _group(by: Sequence[str], every: int | None, of: str) -> Document:
 def _remainder(of: str, every: int) -> Document:
     """Return what is left of a span; the remainder of the database is negative before 1970."""
     return {"$mod": [{"$add": [{"$mod": [of, every]}, every]}, every]}
-
-
-def _hint(where: Filter) -> Document:
-    pending = where.statuses is not None and set(where.statuses) == {Status.PENDING}
-    return {"hint": DUE_INDEX} if pending and where.key is None else {}
 
 
 def _as_table(found: Sequence[Document], names: Sequence[str]) -> pa.Table:

@@ -1,16 +1,24 @@
 """What tests of whole jobs share: the classes of Spark, kept so that later jobs start sooner."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from pipeline.client import Client
 from pipeline.local_kafka import LocalKafka
+from tests.acceptance.connect_server import ConnectServer
 from tests.acceptance.lives import Lives, in_delta
 
 _SILENT = "-Xlog:disable -Xlog:all=error:stderr"
+
+
+@pytest.fixture(scope="session")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectServer]:
+    """Serve Spark Connect to all tests; one that kills the server starts its own."""
+    with ConnectServer(tmp_path_factory.mktemp("connect")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

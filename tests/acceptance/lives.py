@@ -39,14 +39,14 @@ class Lives:
         self._heard = 0
         self.job: subprocess.Popen[bytes] | None = None
 
-    def begin(self, crash_at: str = "") -> None:
-        """Start the job; it dies at ``crash_at``, if that is given."""
+    def begin(self, crash_at: str = "", *words: str) -> None:
+        """Start the job, with more words; it dies at ``crash_at``, if that is given."""
         self.logs.append(self._folder / f"life-{len(self.logs)}.log")
         self._heard = 0
         crash = {CRASH_AT: crash_at} if crash_at else {}
         with self.logs[-1].open("wb") as log:
             self.job = subprocess.Popen(
-                self._words("run"),
+                self._words("run", *words),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -110,7 +110,7 @@ class Lives:
 
     def _words(self, name: str, *words: str) -> list[str]:
         program = [sys.executable, "-m", "pipeline.cli.main"]
-        return [*program, name, "--config", str(self._file), *words]
+        return [*program, *name.split(), "--config", str(self._file), *words]
 
 
 def _environ() -> dict[str, str]:

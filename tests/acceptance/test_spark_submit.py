@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -15,7 +16,8 @@ from confluent_kafka import Message, Producer
 from fastavro import schemaless_writer
 
 from pipeline.config.load import load_settings
-from pipeline.jvm import spark_jars
+from pipeline.ivy import proxy_flags
+from pipeline.jvm import cache_folder
 from pipeline.local_kafka import LocalKafka
 from state.open import open_inspector
 from state.row import Status
@@ -27,8 +29,10 @@ from tests.acceptance.standalone import (
     submit_environment,
 )
 from tests.acceptance.wheel import ROOT, build_wheel
+from tests.pages import blocks, commands
 
 COUNT = 40
+PAGE = ROOT / "docs/deploy/spark-submit.md"
 QUIET = f"-Dlog4j2.configurationFile={(ROOT / 'pipeline' / 'spark-log.properties').as_uri()}"
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # five JVMs share few cores
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM  # what a JVM returns then, however cleanly it ended
@@ -98,6 +102,7 @@ def submit(
 ) -> "subprocess.Popen[bytes]":
     (folder / "events").mkdir()
     options = {
+        "spark.jars.ivy": str(cache_folder() / "spark-submit"),  # fetched once
         "spark.cores.max": "2",
         "spark.executor.cores": "1",
         "spark.executor.memory": "512m",
@@ -109,25 +114,39 @@ def submit(
         "spark.eventLog.rolling.enabled": "false",
         "spark.eventLog.compress": "false",
     }
-    command = [
-        str(SPARK_HOME / "bin" / "spark-submit"),
-        *("--master", master, "--py-files", str(wheel)),
-        *("--driver-java-options", f"-Duser.timezone=UTC {QUIET} {LIGHT}"),
-        *("--jars", ",".join(map(str, spark_jars()))),
-        *(word for name, value in options.items() for word in ("--conf", f"{name}={value}")),
-        str(ROOT / "conf" / "spark-submit" / "job.py"),
-        *("run", "--config", str(settings)),
-    ]
+    program, *words = command_of_the_page(master, wheel, settings)
+    more = [word for name, value in options.items() for word in ("--conf", f"{name}={value}")]
     environment = submit_environment(python_without_duestream(folder))
     with log.open("wb") as output:
         return subprocess.Popen(
-            command,
+            [program, *more, *words],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             env=environment,
             cwd=folder,
         )
+
+
+def command_of_the_page(master: str, wheel: Path, settings: Path) -> list[str]:
+    """Return the words of the first spark-submit on the page, with what is of this machine."""
+    told = [line for block in blocks(PAGE) for line in commands(block.text)]
+    command = next(line for line in told if line.startswith("spark-submit "))
+    proxy = " ".join(proxy_flags(os.environ))
+    ours = {
+        "spark-submit": str(SPARK_HOME / "bin" / "spark-submit"),
+        "spark://host:7077": master,
+        "dist/duestream-0.1.0-py3-none-any.whl": str(wheel),
+        "-Duser.timezone=UTC": f"-Duser.timezone=UTC {QUIET} {LIGHT} {proxy}",
+        "spark.jars.ivySettings=conf/spark-submit/ivysettings.xml": (
+            f"spark.jars.ivySettings={ROOT / 'conf/spark-submit/ivysettings.xml'}"
+        ),
+        "conf/spark-submit/job.py": str(ROOT / "conf/spark-submit/job.py"),
+        "duestream.yaml": str(settings),
+    }
+    words = shlex.split(command)
+    assert ours.keys() <= set(words), words
+    return [ours.get(word, word) for word in words]
 
 
 def send_schedules(servers: str, source: str, out: str) -> int:

@@ -49,6 +49,8 @@ class User:
     def rights(self, role: str = "job") -> list[AclBinding]:
         """What ``duestream acl show`` prints for these settings."""
         command = ["acl", "show", "--for", role, "--config", os.devnull, *self.words]
+        if "kafka.security.username" not in self.flags:
+            command += ["--principal", self.principal]
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output
         return bindings(done.stdout)
@@ -63,25 +65,20 @@ class User:
 
 
 def job_user(kafka: SecuredKafka, folder: Path) -> User:
-    """A job with three topics of its own that are there already; it may do nothing yet."""
+    """A job with a password and topics of its own, which are there; it may do nothing yet."""
     number = next(_NUMBERS)
     name = f"job-{number}"
-    kafka.create_topics([f"in-{number}", f"out-{number}", f"closed-{number}"])
     kafka.add_user(name)
-    return User(
-        kafka,
-        name,
-        {
-            "name": name,
-            "sources": f'[{{"topic": "in-{number}"}}]',
-            "outputs.allow": f"out-{number},closed-{number}",
-            "dead_letter.topic": f"dead-{number}",
-            "pipeline.checkpoint": str(folder / "checkpoint"),
-            "pipeline.trigger_interval": "200ms",
-            "state.delta.path": str(folder / "state"),
-            **_login(kafka, name),
-        },
-    )
+    return User(kafka, name, _job(kafka, number, folder) | _login(kafka, name))
+
+
+def certified_user(kafka: SecuredKafka, folder: Path) -> User:
+    """The same with a certificate instead of a password."""
+    number = next(_NUMBERS)
+    name = f"job-{number}"
+    kafka.certify(name, folder / "job.pem")
+    login = _certificate(kafka, folder / "job.pem")
+    return User(kafka, name, _job(kafka, number, folder) | login)
 
 
 def other_user(job: User, role: str) -> User:
@@ -92,6 +89,30 @@ def other_user(job: User, role: str) -> User:
     job.kafka.add_user(user.name)
     user.allow(role)
     return user
+
+
+def _job(kafka: SecuredKafka, number: int, folder: Path) -> Flags:
+    kafka.create_topics([f"in-{number}", f"out-{number}", f"closed-{number}"])
+    return {
+        "name": f"job-{number}",
+        "sources": f'[{{"topic": "in-{number}"}}]',
+        "outputs.allow": f"out-{number},closed-{number}",
+        "dead_letter.topic": f"dead-{number}",
+        "pipeline.checkpoint": str(folder / "checkpoint"),
+        "pipeline.trigger_interval": "200ms",
+        "state.delta.path": str(folder / "state"),
+    }
+
+
+def _certificate(kafka: SecuredKafka, file: Path) -> Flags:
+    return {
+        "kafka.bootstrap_servers": kafka.certified_servers,
+        "kafka.security.protocol": "SSL",
+        "kafka.security.ca_file": str(kafka.ca_file),
+        "kafka.security.certificate_file": str(file),
+        "kafka.security.key_file": str(file),
+        "kafka.security.key_password": PASSWORD,
+    }
 
 
 def _login(kafka: SecuredKafka, name: str) -> Flags:

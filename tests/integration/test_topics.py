@@ -11,6 +11,7 @@ from pipeline.local_kafka import LocalKafka
 from pipeline.quiet import quiet
 from pipeline.topics import prepare_topics
 from state.errors import KafkaError
+from tests.integration.running import wait_for
 
 Topics = Callable[..., str]
 
@@ -62,10 +63,15 @@ def test_the_late_topic_is_made_like_that_of_dead_letters(
 
 
 def test_more_lanes_get_more_partitions(broker: LocalKafka, settings: Settings) -> None:
+    def has_come_to(lanes: int) -> None:  # a broker tells of a change a moment after it is made
+        has = lambda: partitions_of(broker, settings.markers_topic) == lanes  # noqa: E731
+        wait_for(has, f"the topic to have {lanes} partitions")
+
     prepare_topics(settings)
+    has_come_to(settings.publish.lanes)
     more = settings.publish.model_copy(update={"lanes": 5})
     prepare_topics(settings.model_copy(update={"publish": more}))
-    assert partitions_of(broker, settings.markers_topic) == 5
+    has_come_to(5)
 
 
 def test_markers_that_would_be_forgotten_are_refused(

@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from making import Made, Maker
 from pymongo import MongoClient
+from showing import Run, run_in
 
 from state.memory import MemoryStore
 from state.open import open_inspector, open_store
@@ -57,3 +60,9 @@ def made(request: pytest.FixtureRequest) -> Made:
     names = {"delta": "on_delta", "mongo": "on_mongo", "memory": "in_memory"}
     found: Made = request.getfixturevalue(names[request.param])
     return found
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run a notebook in a folder of its own."""
+    return partial(run_in, tmp_path)

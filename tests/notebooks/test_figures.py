@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 import pytest
 from making import DONE, FAR, HOUR, MINUTE, MOVED, NEAR, REFUSED, REPEATED, Made
 
-from pipeline.dead import dead_by_reason
+from pipeline.client import Reason, dead_by_reason
 from state.errors import ConfigError, StateError
 from state.inspect import (
     Cursor,
@@ -131,6 +131,7 @@ def test_the_dead_are_counted_by_their_reasons(made: Made) -> None:
         ("unknown_topic", "message", 3),
         ("invalid_time", "rejection", 1),
     ]
+    assert counted[1]["meaning"] == Reason.UNKNOWN_TOPIC.sentence
 
 
 def test_only_delta_keeps_earlier_states(made: Made) -> None:

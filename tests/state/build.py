@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from state.claims import Room
 from state.pausing import Paused
-from state.row import COMMANDS, OUTCOMES, PARKED, Entry, Kind
+from state.row import COMMANDS, OF_COMMAND, OUTCOMES, PARKED, Entry, Kind
 from state.store import Tick
 
 SECOND = 1_000_000
@@ -79,6 +79,7 @@ def ignored(key: bytes, offset: int, reason: str = "kept_first", **more: Any) ->
 def order(offset: int, about: bytes | None = None, **more: Any) -> dict[str, Any]:
     line = put(b"order %d" % offset, offset, 0) | {"output_topic": None, "payload": None}
     line |= {"entry": Entry.COMMAND.value, "kind": Kind.COMMAND.value, "due": None}
+    line |= {"occurrence": OF_COMMAND}
     return line | {"key": about, "reason": "paused", "detail": '{"by":"me"}', **more}
 
 

@@ -15,15 +15,29 @@ from promises_commands import Commands
 from promises_figures import Figures
 from promises_imports import Imports
 from promises_keys import Keys
+from promises_moved import Moved
 from promises_orders import Orders
 from promises_outcomes import Outcomes
+from promises_pages import Pages
 from promises_pausing import Pausing
 from promises_repeats import Repeats
 from subject import Subject
 
 
 class Conformance(
-    Batches, Commands, Claims, Outcomes, Answers, Repeats, Orders, Keys, Pausing, Imports, Figures
+    Batches,
+    Commands,
+    Claims,
+    Outcomes,
+    Answers,
+    Pages,
+    Repeats,
+    Orders,
+    Moved,
+    Keys,
+    Pausing,
+    Imports,
+    Figures,
 ):
     """Subclass it and provide ``subject``."""
 

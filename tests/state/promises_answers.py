@@ -1,9 +1,11 @@
 """What a state answers: content, instants, rows and versions."""
 
+import zlib
+
 import pytest
 from build import A, B, C, at, names, outcome, put, tick
 
-from state.row import Status
+from state.row import LIVE, Status
 
 
 class Answers:
@@ -74,3 +76,14 @@ class Answers:
         assert [row["source_offset"] for row in found] == [0, 1, 2, 3]
         assert [row["status"] for row in found] == ["replaced"] * 3 + ["pending"]
         assert subject.inspector.versions(A, "elsewhere").num_rows == 0
+
+    def test_a_key_is_found_where_topics_share_their_keys(self, subject, disturb):
+        shared = {"identity": b"shared\0" + A, "hash": zlib.crc32(b"shared\0" + A)}
+        subject.commit(0, commands=[put(A, 0, due=5) | shared])
+        disturb()
+        subject.commit(1, commands=[put(A, 1, due=6) | shared, put(B, 2, due=7)])
+        disturb()
+        found = subject.inspector.versions(A, "in").to_pylist()
+        assert [row["status"] for row in found] == ["replaced", "pending"]
+        assert names(subject.rows(key=A, statuses=LIVE)) == [(A, 1)]
+        assert names(subject.rows(key_prefix=A, statuses=LIVE, limit=5)) == [(A, 1)]

@@ -2,6 +2,8 @@
 
 from build import A, B, C, cancel, every, order, outcome, put, reject
 
+from state.row import OF_COMMAND
+
 
 class Figures:
     """What a store tells of itself between ticks."""
@@ -31,8 +33,8 @@ class Figures:
         subject.commit(0, commands=[put(A, 0, due=50), reject(1), replied], until=5)
         disturb()
         assert subject.figures().pending == 1
-        ends = [outcome(b"refused 1", 1, "dead"), outcome(b"order 2", 2, "done")]
-        subject.commit(1, outcomes=ends)
+        answered = outcome(b"order 2", 2, "done", occurrence=OF_COMMAND)
+        subject.commit(1, outcomes=[outcome(b"refused 1", 1, "dead"), answered])
         disturb()
         disturb()  # what the first fold leaves the second takes
         assert subject.figures().pending == 1

@@ -17,7 +17,7 @@ from build import (
     tick,
 )
 
-from state.row import Kind
+from state.row import OF_COMMAND, Kind
 
 
 class Orders:
@@ -120,7 +120,7 @@ class Orders:
         assert claims.column("payload").to_pylist() == [b"well"]
         disturb()
         told = {"identity": identity_of(b"order 1"), "reason": "paused", "detail": "{}"}
-        done = outcome(b"order 1", 1, "done", **receipt()) | told
+        done = outcome(b"order 1", 1, "done", occurrence=OF_COMMAND, **receipt()) | told
         subject.commit(1, outcomes=[done])
         disturb()
         [row] = subject.rows(kind=Kind.COMMAND).to_pylist()

@@ -57,6 +57,15 @@ def test_a_reschedule_changes_the_time_and_nothing_else(desk, due):
     assert (new["scheduled"], desk.effects(b"k")) == (at(8), ["rescheduled"])
 
 
+@PLACES
+def test_a_command_and_what_it_moved_are_named_apart(desk, due):
+    desk.tick(put(b"k", 0, due))
+    desk.tick(order(Command.SEND_NOW, b"k", 1, reply_to="replies"), now=1)
+    rows = desk.store.versions(b"k").to_pylist()
+    named = [(row["source_offset"], row["occurrence"]) for row in rows]
+    assert sorted(named) == [(0, 0), (1, -1), (1, 0)]
+
+
 def test_a_reschedule_after_the_release_does_not_send_it_again(desk):
     desk.tick(put(b"k", 0, 5))
     assert len(desk.release(5)) == 1

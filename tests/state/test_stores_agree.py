@@ -22,11 +22,12 @@ import state.mongo.sending
 import state.mongo.store
 from state.crashpoint import Point
 from state.delta.keeper import WindowKeeper
-from state.inspect import Filter
+from state.inspect import Filter, Order
 from state.memory import MemoryStore
-from state.open import open_inspector, open_store
+from state.open import open_inspector, open_store, open_watcher
 from state.pausing import Paused
-from state.row import PARKED_ALONE
+from state.readable import READ
+from state.row import CLOSED, LIVE, PARKED_ALONE
 from state.settings import DAY, DeltaSettings, MongoSettings, StateSettings
 
 KEYS = [b"a", b"b", b"c", b"d"]
@@ -120,7 +121,13 @@ class Stores(RuleBasedStateMachine):
         assert figures.ledger.difference == 0
         assert figures.pending_by_topic == expected.pending_by_topic
         assert figures.next_due == expected.next_due
+        assert figures.oldest_overdue == expected.oldest_overdue
         assert figures.paused == expected.paused
+        assert self.inspector.waiting() == self.memory.waiting()
+        for order in Order:
+            for statuses in (LIVE, CLOSED, None):
+                where = Filter(statuses=statuses, order=order, kind=None, limit=3)
+                assert self.inspector.rows(where, READ) == self.memory.rows(where, READ)
         assert self.store.paused == self.memory.paused
         if expected.next_due is not None:
             assert self.store.next_due() <= expected.next_due
@@ -226,6 +233,19 @@ class InDelta(Stores):
         self.folder.cleanup()
 
 
+class Watched(InDelta):
+    """The same, seen by one watcher that lives through all of it."""
+
+    def _open(self, settings):
+        super()._open(settings)
+        self.inspector = open_watcher(settings)
+
+    def all_answers_are_the_same(self):
+        self.inspector.wait()
+        assert self.inspector._watch.current() is not None
+        super().all_answers_are_the_same()
+
+
 class Killed(Exception):
     """Stands for a process that is gone."""
 
@@ -268,6 +288,14 @@ class InMongo(Stores):
             client.drop_database(self.name)
 
 
+class WatchedMongo(InMongo):
+    """The same, seen by one watcher that lives through all of it."""
+
+    def _open(self, settings):
+        super()._open(settings)
+        self.inspector = open_watcher(settings)
+
+
 def explore(machine):
     run_state_machine_as_test(
         machine,
@@ -286,6 +314,15 @@ def test_the_store_in_delta_tables_agrees():
     explore(InDelta)
 
 
+def test_what_a_watcher_sees_of_delta_tables_agrees():
+    explore(Watched)
+
+
 def test_the_store_in_mongodb_agrees(mongo, monkeypatch):
     monkeypatch.setattr(InMongo, "uri", mongo.uri)
     explore(InMongo)
+
+
+def test_what_a_watcher_sees_of_mongodb_agrees(mongo, monkeypatch):
+    monkeypatch.setattr(InMongo, "uri", mongo.uri)
+    explore(WatchedMongo)

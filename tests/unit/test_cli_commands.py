@@ -30,7 +30,7 @@ class Table:
         self._rows = pa.Table.from_pylist(rows, ROW)
 
     def rows(self, where: Filter) -> pa.Table:
-        return first(self._rows.filter(expression(where)), where.limit)
+        return first(self._rows.filter(expression(where)), where)
 
 
 def row(key: bytes, second: int, kind: str = "command", **more: Any) -> dict[str, Any]:

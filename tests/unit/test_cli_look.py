@@ -170,6 +170,21 @@ def test_a_state_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
     assert "state.delta.path" in run("list", code=2, path=tmp_path / "none")
 
 
+def test_names_of_tables_are_of_no_use_where_no_spark_session_is() -> None:
+    names = "--set=state.delta.catalog_schema=main.duestream"
+    ended = subprocess.run(
+        [sys.executable, "-m", "pipeline.cli.main", "stats", "--config=/dev/null", names],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(
+        "state.delta.catalog_schema main.duestream: there is no Spark session here"
+    )
+    assert "set state.delta.path" in ended.stderr
+
+
 def test_looking_never_starts_spark_nor_loads_what_only_others_need(state: Path) -> None:
     heavy = "{'pyspark', 'py4j', 'pandas', 'confluent_kafka', 'cloudevents'}"
     code = (

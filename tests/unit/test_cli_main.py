@@ -118,9 +118,10 @@ def test_the_command_line_loads_nothing_heavy_before_it_is_needed() -> None:
     assert ended.stdout == "[]\n"
 
 
-def test_the_client_needs_no_spark() -> None:
-    ended = python("import sys, pipeline.client; print('pyspark' in sys.modules)")
-    assert ended.stdout == "False\n"
+def test_the_client_needs_no_spark_and_who_only_sends_no_arrow() -> None:
+    heavy = "{'pyspark', 'pyarrow', 'deltalake'}"
+    ended = python(f"import sys, pipeline.client; print({heavy} & set(sys.modules))")
+    assert ended.stdout == "set()\n"
 
 
 def test_ctrl_c_ends_with_130_and_without_a_trace(tmp_path: Path) -> None:

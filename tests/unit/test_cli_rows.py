@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from pipeline.cli.as_json import row_json, stats_json
+from pipeline.as_json import row_json, stats_json
 from pipeline.cli.as_table import rows_table, stats_table, version_table
 from state.inspect import Ledger, Stats
 from state.pausing import Paused
@@ -160,3 +160,19 @@ def test_a_paused_row_says_so_and_when_it_was_due() -> None:
     stats = Stats(ledger(), 1, PARKED, None, {})
     assert json.loads(stats_json(stats))["next_due"] is None
     assert "next due" in printed(stats_table(stats, NOW))
+
+
+def test_a_command_is_shown_as_what_it_is_and_not_as_a_message() -> None:
+    said = {"who": "ada", "why": "paid", "what": "cancel", "scope": "key", "effect": "cancelled"}
+    nothing = {"output_topic": None, "output_key": None, "payload": None, "occurrence": -1}
+    command = row(kind="command", status="done", detail=json.dumps(said), **nothing)
+    text = printed(version_table(command, NOW))
+    told = dict(line.split(maxsplit=1) for line in text.splitlines())
+    assert {name: value.strip() for name, value in told.items()} == {
+        "command": "cancel",
+        "about": "order-17",
+        "effect": "cancelled",
+        "who": "ada",
+        "why": "paid",
+        "from": "in, partition 0, offset 7, 2029-12-31T23:59:00.000Z",
+    }

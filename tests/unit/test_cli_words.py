@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.cli.instants import (
+from pipeline.clock import exact_text, instant_text
+from pipeline.instants import (
     parse_instant,
     relative_text,
     span_text,
 )
-from pipeline.cli.keys import key_bytes, key_text, payload_text
-from pipeline.clock import exact_text, instant_text
+from pipeline.keys import key_bytes, key_text, payload_text
 from state.errors import ConfigError
 
 SECOND = 1_000_000

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from confluent_kafka import Producer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from pipeline.config.kafka import (
 )
 from pipeline.config.kafka_block import KafkaSettings, SecuritySettings
 from state.errors import ConfigError
+from tests.secured_kafka import PASSWORD, lock, write_identity
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----"
@@ -92,6 +94,15 @@ def test_scram_has_a_login_module_of_its_own(mechanism: str) -> None:
     assert ".scram.ScramLoginModule required" in options["sasl.jaas.config"]
 
 
+def test_on_databricks_spark_is_told_the_name_its_login_module_has_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DATABRICKS_RUNTIME_VERSION", "17.3")
+    login = spark_source_options(with_login("x"))["kafka.sasl.jaas.config"]
+    assert login.startswith("kafkashaded.org.apache.kafka.common.security.plain.PlainLoginModule ")
+    assert spark_source_options(KafkaSettings()).keys().isdisjoint({"kafka.sasl.jaas.config"})
+
+
 def test_without_security_only_the_brokers_are_named() -> None:
     expected = {"bootstrap.servers": "localhost:9092", "security.protocol": "PLAINTEXT"}
     assert java_options(KafkaSettings()) == expected
@@ -127,6 +138,32 @@ def test_a_key_java_cannot_read_is_refused_with_the_way_out(tmp_path: Path) -> N
     )
     with pytest.raises(ConfigError, match=r"kafka\.security\.key_file: .*openssl pkcs8 -topk8"):
         java_options(kafka)
+
+
+@pytest.mark.parametrize("way", ["-nocrypt", "-v1 PBE-SHA1-3DES"])
+def test_the_way_out_of_a_key_in_another_form_does_not_lead_into_the_next_refusal(
+    tmp_path: Path, way: str
+) -> None:
+    file = tmp_path / "both.pem"
+    identity = trustme.CA().issue_cert("me")
+    identity.private_key_and_cert_chain_pem.write_to_path(file)  # not in PKCS#8
+    files = {"certificate_file": str(file), "key_file": str(file)}
+    with pytest.raises(ConfigError, match=f"-topk8 {way}"):
+        java_options(with_tls(**files))
+    lock(file, *way.split())
+    assert "PRIVATE KEY" in java_options(with_tls(**files))["ssl.keystore.key"]
+
+
+def test_a_key_locked_in_a_way_java_cannot_open_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    file = tmp_path / "both.pem"
+    write_identity(trustme.CA().issue_cert("me"), file)
+    files = {"certificate_file": str(file), "key_file": str(file), "key_password": PASSWORD}
+    lock(file)
+    with pytest.raises(ConfigError, match=r"kafka\.security\.key_file: .*-v1 PBE-SHA1-3DES"):
+        java_options(with_tls(**files))
+    write_identity(trustme.CA().issue_cert("me"), file)
+    lock(file, "-v1", "PBE-SHA1-3DES")
+    assert "ENCRYPTED" in java_options(with_tls(**files))["ssl.keystore.key"]
 
 
 def test_a_missing_file_is_told_with_its_setting(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.found import find_settings
+from pipeline.client import find_settings
 from pipeline.demo.stage import clear, write_settings
-from state.errors import DuestreamError
+from state.errors import ConfigError, DuestreamError
 
 
 @pytest.fixture
@@ -32,6 +32,23 @@ def test_the_environment_and_a_named_file_win_over_the_demo(demo: Path, tmp_path
     assert find_settings(other, environ={}).state.delta.path == "elsewhere"
     named = {"DUESTREAM_CONFIG": str(other)}
     assert find_settings(environ=named).state.delta.path == "elsewhere"
+
+
+def test_names_of_tables_win_over_every_path(demo: Path) -> None:
+    told = {
+        "DUESTREAM_STATE__DELTA__PATH": "s3://bucket/state",
+        "DUESTREAM_STATE__DELTA__STORAGE_OPTIONS__AWS_REGION": "eu-central-1",
+    }
+    for file, environ in ((None, {}), (None, told), (demo / "duestream.yaml", told)):
+        found = find_settings(file, "main.duestream", environ).state.delta
+        assert (found.path, found.catalog_schema) == (None, "main.duestream")
+        assert len(found.storage_options) == (1 if environ else 0)
+    assert find_settings(None, "", {}).state.delta.path == str(demo / "state")  # an empty widget
+
+
+def test_what_is_no_schema_is_refused(demo: Path) -> None:
+    with pytest.raises(ConfigError, match=r"state\.delta\.catalog_schema"):
+        find_settings(tables="main.duestream.schedules", environ={})
 
 
 def test_a_demo_clears_what_the_last_one_left(demo: Path) -> None:

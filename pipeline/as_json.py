@@ -4,8 +4,8 @@ import json
 from base64 import b64encode
 from typing import Any
 
-from pipeline.cli.keys import key_text
 from pipeline.clock import exact_text
+from pipeline.keys import key_text
 from state.inspect import Stats
 from state.row import (
     ATTEMPTED_AT,

@@ -1,0 +1,1 @@
+"""Channels: events that programs post, lock and delete by HTTP; all of it is kept on Kafka."""
