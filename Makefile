@@ -38,8 +38,9 @@ demo: machine ## messages wait and go out, on a broker of its own; STATE=mongo, 
 	@$(BIN)/duestream demo --state $(STATE) --keep data/demo $(if $(UI),--ui)
 
 test: lint machine ## lint, types, imports, then all tests
+	@$(BIN)/python -m pipeline.keep_classes
 	$(SAY) "pytest ..."
-	@$(BIN)/python -m pytest -q --durations=25 -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q --durations=25 -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 torture: machine ## kill job and servers at random for five minutes, count what is lost; STORE=mongo
 	@$(BIN)/python -m tests.torture --store $(STORE)

@@ -61,10 +61,15 @@ def java_home(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(_properties(java).get("java.home", java.parent.parent))
 
 
+def java_version(java: Path) -> str:
+    """Return the version that a ``java`` tells of itself, such as ``17.0.15``."""
+    return _properties(java).get("java.version", "")
+
+
 def check_java(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the ``java`` to run, or say in one sentence why there is none that will do."""
     java = java_command(environ)
-    version = _properties(java).get("java.version", "")
+    version = java_version(java)
     major = major_version(version)
     if major < OLDEST_JAVA:
         raise SetupError(f"{java} is Java {version}, and Spark needs {OLDEST_JAVA}; {_ADVICE}")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.classes import take_archive
 from pipeline.config.kafka import DATABRICKS, REDACTION_REGEX
 from pipeline.jvm import check_java, spark_jars
 from pipeline.remote import is_remote_wanted, lacks_packages, open_remote, refuse_remote
@@ -114,7 +115,9 @@ _EVERYWHERE = {
 def _local_options() -> dict[str, str]:
     quiet = f"-Dlog4j2.configurationFile={_LOG_CONFIGURATION.as_uri()}"
     return {
-        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC {quiet} {_LIGHT_JVM}",
+        "spark.driver.extraJavaOptions": " ".join(
+            ["-Duser.timezone=UTC", quiet, _LIGHT_JVM, *take_archive()]
+        ),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",

@@ -17,9 +17,20 @@ from pipeline.local_kafka import LocalKafka
 from pipeline.local_mongo import LocalMongo
 from pipeline.session import spark_session
 from tests.reading import read_committed
+from tests.sharing import ByJob, by_job
 
 _NUMBERS = itertools.count(1)
 Read = Callable[[str], list[Message]]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByJob:
+    """Say which tests go to the same process."""
+    return ByJob(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Take tests of the web process job by job."""
+    items[:] = by_job(items)
 
 
 @pytest.fixture(scope="session")

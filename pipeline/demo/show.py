@@ -77,14 +77,17 @@ def _stay(console: Console, served: ConsoleProcess, job: JobProcess) -> None:
     """Leave everything running until Ctrl-C or SIGTERM; DuestreamError if something ends."""
     text = f"the console stays at {served.address}, with the job and its broker, until Ctrl-C"
     console.print(text, soft_wrap=True)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Ctrl-C too: a shell that starts it in the background has it ignored.
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(each, signal.default_int_handler) for each in signals]
     try:
         while job.said() and served.said():
             time.sleep(0.5)
     except KeyboardInterrupt:
         console.print("ending")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
 
 
 def _folder(keep: Path | None, stack: ExitStack) -> Path:

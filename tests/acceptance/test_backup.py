@@ -29,12 +29,11 @@ class Place:
     servers: str
     source: str
     out: str
-    spark: dict[str, object]
     read: Callable[[str], list[Message]]
 
     def job(self, state: dict[str, object], folder: Path | None = None, **more: object) -> Lives:
         topics, where = (self.source, self.out), folder or self.folder
-        return Lives(where, self.servers, topics, state, spark=self.spark, **more)
+        return Lives(where, self.servers, topics, state, **more)
 
     def sent(self) -> list[bytes]:
         return sorted(message.value() or b"" for message in self.read(self.out))
@@ -60,10 +59,9 @@ def place(
     broker: LocalKafka,
     topics: Callable[..., str],
     read: Callable[[str], list[Message]],
-    quick_start: dict[str, object],
 ) -> Place:
     names = topics("in"), topics("out")
-    return Place(tmp_path, broker.bootstrap_servers, *names, quick_start, read)
+    return Place(tmp_path, broker.bootstrap_servers, *names, read)
 
 
 @pytest.fixture

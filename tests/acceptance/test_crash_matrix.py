@@ -110,11 +110,10 @@ def story(
     topics: Callable[..., str],
     read: Read,
     state: Mapping[str, object],
-    spark: Mapping[str, object],
 ) -> Iterator[Story]:
     source = topics("in", 2, message_timestamp_type="LogAppendTime")
     out = topics("out", 2, message_timestamp_type="LogAppendTime")
-    lives = Lives(folder, servers, (source, out), state, spark=spark)
+    lives = Lives(folder, servers, (source, out), state)
     with Client(servers, topic=source) as client:
         try:
             yield Story(lives, Book(client, out, random.Random(7)), lambda: read(out))
@@ -128,10 +127,9 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing(
     broker: LocalKafka,
     topics: Callable[..., str],
     read: Read,
-    quick_start: Mapping[str, object],
 ) -> None:
     state = in_delta(tmp_path, fold_rows=100)
-    with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
         for number, (point, count) in enumerate(NATIVE):
             told.wave(far=number < 6)
             told.die_at(point, count)
@@ -151,10 +149,9 @@ def test_a_death_around_a_commit_through_spark_loses_nothing_and_repeats_nothing
     broker: LocalKafka,
     topics: Callable[..., str],
     read: Read,
-    quick_start: Mapping[str, object],
 ) -> None:
     state = in_delta(tmp_path, writer="spark")
-    with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
         for point, count in SPARK:
             told.wave(far=True)
             told.die_at(point, count)
@@ -169,10 +166,9 @@ def test_a_death_at_any_boundary_loses_nothing_and_repeats_nothing_in_mongodb(
     read: Read,
     mongo: Mongo,
     database: str,
-    quick_start: Mapping[str, object],
 ) -> None:
     state = in_mongo(mongo.uri, database, batch_rows=10)
-    with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
+    with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
         for number, (point, count) in enumerate(MONGO):
             told.wave(far=number < 6)
             told.die_at(point, count)
@@ -185,11 +181,10 @@ def test_a_database_killed_and_frozen_under_the_job_costs_time_and_nothing_else(
     broker: LocalKafka,
     topics: Callable[..., str],
     read: Read,
-    quick_start: Mapping[str, object],
 ) -> None:
     with LocalMongo() as server:
         state = in_mongo(server.uri, "duestream", timeout="2s")
-        with story(tmp_path, broker.bootstrap_servers, topics, read, state, quick_start) as told:
+        with story(tmp_path, broker.bootstrap_servers, topics, read, state) as told:
             told.lives.begin()
             told.lives.wait_for(lambda: told.lives.said("running;"), "the job")
             for away, back in ((server.kill, server.start), (server.freeze, server.thaw)):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -20,9 +21,31 @@ _FLAGS: dict[str, object] = {
     "admin.port": "0",
     "admin.tokens": TOKENS,
     "admin.rate_limit": "10000",  # tests ask in a hurry
-    "pipeline.trigger_interval": "500ms",  # several such jobs run side by side
+    "pipeline.trigger_interval": "500ms",
     "publish.lookahead_min": "1500ms",
 }
+
+
+Open = Callable[[ExitStack], Any]
+
+
+@pytest.fixture(scope="package")
+def one_job() -> Iterator[Callable[[str, Open], Any]]:
+    """Run one job at a time: the one asked for by name, until another one is.
+
+    Keys and topics keep tests apart.
+    """
+    opened: dict[str, Any] = {}
+    with ExitStack() as stack:
+
+        def job_of(name: str, open_it: Open) -> Any:
+            if name not in opened:
+                opened.clear()
+                stack.close()
+                opened[name] = open_it(stack)
+            return opened[name]
+
+        yield job_of
 
 
 @pytest.fixture(scope="package")
@@ -31,23 +54,20 @@ def offices(
     broker: LocalKafka,
     topics: Callable[..., str],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Callable[..., Office]]:
-    """Run one job and one server for each store that is asked for, until the last of these tests.
+    one_job: Callable[[str, Open], Any],
+) -> Callable[..., Office]:
+    """Run a job and a server on the store that is asked for."""
 
-    Keys and topics keep tests apart.
-    """
-    opened: dict[str, Office] = {}
-    with ExitStack() as stack:
+    def office_of(kind: str, **flags: object) -> Office:
+        def open_it(stack: ExitStack) -> Office:
+            folder = tmp_path_factory.mktemp(f"office-{kind}")
+            where = place(folder, broker.bootstrap_servers, topics, **_FLAGS | flags)
+            stack.enter_context(running(spark, where.settings))
+            return Office(stack.enter_context(served(where.settings)), where)
 
-        def office_of(kind: str, **flags: object) -> Office:
-            if kind not in opened:
-                folder = tmp_path_factory.mktemp(f"office-{kind}")
-                where = place(folder, broker.bootstrap_servers, topics, **_FLAGS | flags)
-                stack.enter_context(running(spark, where.settings))
-                opened[kind] = Office(stack.enter_context(served(where.settings)), where)
-            return opened[kind]
+        return one_job(kind, open_it)
 
-        yield office_of
+    return office_of
 
 
 @pytest.fixture(scope="module", params=["delta", "mongo"])
@@ -89,13 +109,14 @@ def aside(topics: Callable[..., str]) -> str:
     return topics("missing")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def channels(
     spark: SparkSession,
     broker: LocalKafka,
     topics: Callable[..., str],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Channels]:
+    one_job: Callable[[str, Open], Any],
+) -> Channels:
     """Run one job and serve channels beside it, for all tests of channels."""
     name = f"channels-{uuid4().hex}"
     flags: dict[str, object] = {
@@ -107,7 +128,11 @@ def channels(
         "admin.channels.port": "0",
         "admin.channels.topic": name,
     }
-    folder = tmp_path_factory.mktemp("channels")
-    where = place(folder, broker.bootstrap_servers, topics, **flags)
-    with running(spark, where.settings), served_channels(where.settings) as url:
-        yield Channels(url, where)
+
+    def open_it(stack: ExitStack) -> Channels:
+        folder = tmp_path_factory.mktemp("channels")
+        where = place(folder, broker.bootstrap_servers, topics, **flags)
+        stack.enter_context(running(spark, where.settings))
+        return Channels(stack.enter_context(served_channels(where.settings)), where)
+
+    return one_job("channels", open_it)
