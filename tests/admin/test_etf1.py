@@ -4,6 +4,7 @@ import base64
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from pipeline.admin.others import others
 from pipeline.admin.together import beside
 from pipeline.config.load import load_settings
 from pipeline.config.settings import Settings
+from state.open import make_state
 from tests.admin.office import VIEWER, Office
 from tests.integration.running import in_seconds, wait_for
 
@@ -92,11 +94,22 @@ def ids(gui: httpx.Client) -> list[str]:
     return [each["id"] for each in gui.get("/schedules").json()]
 
 
-def test_an_empty_list_is_an_empty_array(gui: httpx.Client, office: Office) -> None:
-    with office.place.client() as client:
-        for key in ids(gui):
-            client.cancel(key)
-    wait_for(lambda: gui.get("/schedules").text == "[]", "everything to be withdrawn")
+@pytest.fixture(params=["delta", "mongo"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of a state in which nothing is scheduled."""
+    flags: dict[str, object] = {"admin.etf1_port": "0", "state.delta.path": str(tmp_path / "state")}
+    if request.param == "mongo":
+        flags["state.kind"] = "mongo"
+        flags["state.mongo.uri"] = request.getfixturevalue("mongo").uri
+        flags["state.mongo.database"] = request.getfixturevalue("database")
+    settings = load_settings(flags=flags, environ={})
+    make_state(settings.state)
+    return settings
+
+
+def test_an_empty_list_is_an_empty_array(empty: Settings) -> None:
+    with asking(empty) as gui:
+        assert gui.get("/schedules").text == "[]"
 
 
 def test_payloads_are_hidden_where_the_settings_say_so(office: Office) -> None:
