@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,7 +14,9 @@ from tests.admin.channel_office import Channels
 from tests.admin.channel_office import served as served_channels
 from tests.admin.chromium import chromium
 from tests.admin.office import OPERATOR, TOKENS, VIEWER, Office, served
+from tests.admin.one_job import OneJob
 from tests.integration.running import place, running
+from tests.sharing import job_of
 
 _FLAGS: dict[str, object] = {
     "admin.port": "0",
@@ -26,37 +27,24 @@ _FLAGS: dict[str, object] = {
 }
 
 
-Open = Callable[[ExitStack], Any]
+_JOB = OneJob()
 
 
-@pytest.fixture(scope="package")
-def one_job() -> Iterator[Callable[[str, Open], Any]]:
-    """Run one job at a time: the one asked for by name, until another one is.
-
-    Keys and topics keep tests apart.
-    """
-    opened: dict[str, Any] = {}
-    with ExitStack() as stack:
-
-        def job_of(name: str, open_it: Open) -> Any:
-            if name not in opened:
-                opened.clear()
-                stack.close()
-                opened[name] = open_it(stack)
-            return opened[name]
-
-        yield job_of
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the job after the last test that needs it: the fixtures of a folder live to the end."""
+    if nextitem is None or job_of(nextitem.nodeid) != job_of(item.nodeid):
+        _JOB.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def offices(
     spark: SparkSession,
     broker: LocalKafka,
     topics: Callable[..., str],
     tmp_path_factory: pytest.TempPathFactory,
-    one_job: Callable[[str, Open], Any],
 ) -> Callable[..., Office]:
-    """Run a job and a server on the store that is asked for."""
+    """Run a job and a server on the store that is asked for; keys and topics keep tests apart."""
 
     def office_of(kind: str, **flags: object) -> Office:
         def open_it(stack: ExitStack) -> Office:
@@ -65,7 +53,8 @@ def offices(
             stack.enter_context(running(spark, where.settings))
             return Office(stack.enter_context(served(where.settings)), where)
 
-        return one_job(kind, open_it)
+        opened: Office = _JOB.get(kind, open_it)
+        return opened
 
     return office_of
 
@@ -115,7 +104,6 @@ def channels(
     broker: LocalKafka,
     topics: Callable[..., str],
     tmp_path_factory: pytest.TempPathFactory,
-    one_job: Callable[[str, Open], Any],
 ) -> Channels:
     """Run one job and serve channels beside it, for all tests of channels."""
     name = f"channels-{uuid4().hex}"
@@ -135,4 +123,5 @@ def channels(
         stack.enter_context(running(spark, where.settings))
         return Channels(stack.enter_context(served_channels(where.settings)), where)
 
-    return one_job("channels", open_it)
+    opened: Channels = _JOB.get("channels", open_it)
+    return opened
