@@ -21,7 +21,7 @@ from deltalake import DeltaTable
 from state.columns import reshape
 from state.delta.layout import SCHEDULES
 from state.delta.snapshot import is_live_row, read_mark
-from state.delta.tables import KEYS, Tables, read
+from state.delta.tables import KEYS, Tables, read, scannable
 from state.errors import StateError
 from state.fields import text_is
 from state.pending import LIGHT_ROW, PENDING
@@ -104,7 +104,7 @@ def _make_index(tables: Tables) -> None:
     folder = folder_of(tables)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     table = tables.open(SCHEDULES)
-    schedules = table.to_pyarrow_dataset()
+    schedules = scannable(table)
     where = is_live_row() & text_is(STATUS, PENDING)
     rows = reshape(read(schedules, LIGHT_ROW.names, where), _FILE)
     numbers = numbers_of(rows.column(IDENTITY).to_pylist())

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from state.admission import coordinates_of, versions_of
 from state.columns import reshape
+from state.delta.few import read_few
 from state.delta.inspector import find
 from state.delta.key_index import KeyIndex, folder_of, make_index, newest_file
 from state.delta.layout import CHANGELOG, SCHEDULES
@@ -112,7 +113,7 @@ class Keys:
     ) -> pa.Table:
         pending = is_live_row() & text_is(STATUS, PENDING)
         named = bytes_in(IDENTITY, pa.array(identities, pa.binary()))
-        return read(self._tables.dataset(SCHEDULES), columns, pending & more & named)
+        return read_few(self._tables.dataset(SCHEDULES), columns, pending & more & named)
 
     def _with_content(self, rows: pa.Table) -> pa.Table:
         """Read what is too large for memory where each row is; a fold may be moving them."""

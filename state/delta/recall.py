@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from state.admission import HighMarks
 from state.columns import reshape
 from state.delta.balance import made_live, other_kinds
+from state.delta.few import read_few
 from state.delta.mark import Mark
 from state.delta.outstanding import Closed, Outstanding
 from state.delta.overlay import Overlay, overlay, without_versions
@@ -97,7 +98,7 @@ def recall(tables: Tables) -> Mind:
 
 def _claimed(snapshot: Snapshot, changed: Overlay) -> pa.Table:
     where = is_live_row() & text_is(STATUS, Status.CLAIMED.value)
-    folded = read(snapshot.schedules, ROW.names, where)
+    folded = read_few(snapshot.schedules, ROW.names, where)
     folded = without_versions(folded, {known.coordinates for known in changed})
     recent = changed.rows(k for k in changed if k.status is Status.CLAIMED)
     return pa.concat_tables([reshape(folded, ROW), reshape(recent, ROW)])
