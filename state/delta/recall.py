@@ -14,7 +14,7 @@ from state.delta.few import read_few
 from state.delta.mark import Mark
 from state.delta.outstanding import Closed, Outstanding
 from state.delta.overlay import Overlay, overlay, without_versions
-from state.delta.recents import Recents, recents_of
+from state.delta.recents import Live, Recents, recents_of
 from state.delta.snapshot import Snapshot, is_live_row, look
 from state.delta.tables import Tables, read
 from state.delta.tail import Tail
@@ -75,8 +75,8 @@ class Mind:
         self.live = live_in(mark.counts) + sum(commit.change for commit in self.unfolded)
 
 
-def recall(tables: Tables) -> Mind:
-    """Gather everything anew, as a job does when it starts."""
+def recall(tables: Tables, live: Live) -> Mind:
+    """Gather everything anew, as a job does when it starts; ``live`` looks keys up."""
     snapshot = look(tables)
     changed = overlay(snapshot)
     return Mind(
@@ -85,7 +85,7 @@ def recall(tables: Tables) -> Mind:
         last_batch=snapshot.last_batch,
         last_change=snapshot.last_change,
         taken=HighMarks(snapshot.taken),
-        recents=recents_of(tables, snapshot),
+        recents=recents_of(live, snapshot),
         outstanding=Outstanding(_claimed(snapshot, changed)),
         made=made_last(snapshot),
         unfolded=_unfolded(snapshot.tail, snapshot.last_batch),
