@@ -36,8 +36,16 @@ def files_with(data: ds.Dataset, where: pc.Expression) -> ds.Dataset:
     except OSError as error:
         raise StateError(broken(error)) from error
     named = set(pc.unique(found).to_pylist())
-    kept = [fragment for fragment in data.get_fragments() if fragment.path in named]
-    return ds.FileSystemDataset(kept, data.schema, data.format, data.filesystem)
+    return _only(data, [each for each in data.get_fragments() if each.path in named])
+
+
+def no_files(data: ds.Dataset) -> ds.Dataset:
+    """Return the same table without any file."""
+    return _only(data, [])
+
+
+def _only(data: ds.Dataset, files: list[ds.Fragment]) -> ds.Dataset:
+    return ds.FileSystemDataset(files, data.schema, data.format, data.filesystem)
 
 
 def _groups_with(data: ds.Dataset, where: pc.Expression) -> Iterator[ds.Fragment]:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from state.columns import reshape
-from state.delta.few import files_with, read_few
+from state.delta.few import files_with, no_files, read_few
 from state.delta.layout import BUCKET
 from state.delta.snapshot import Snapshot, is_live_row
 from state.delta.tables import read
@@ -87,8 +87,10 @@ class Overlay:
 
 def overlay(snapshot: Snapshot) -> Overlay:
     """Work out what the tail has changed."""
-    where = is_live_row() & bytes_in(IDENTITY, snapshot.touched)
-    holding = files_with(snapshot.schedules, where)
+    touched = snapshot.touched
+    where = is_live_row() & bytes_in(IDENTITY, touched)
+    schedules = snapshot.schedules
+    holding = files_with(schedules, where) if len(touched) else no_files(schedules)
     base = _in_order(read(holding, _BASE, where))
     known: defaultdict[bytes, dict[Coordinates, Known]] = defaultdict(dict)
     for identity, version in base_versions(base, snapshot.tail.num_rows):
