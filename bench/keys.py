@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.store import NOW, Load
-from state.delta.key_index import folder_of, newest_file
+from state.delta.key_index import folder_of
 from state.delta.tables import tables_of
 from state.open import open_store
 from state.settings import DeltaSettings, StateSettings
@@ -56,8 +56,7 @@ def _measure(folder: Path, pending: int) -> Table:
         if found != len(there):
             raise SystemExit(f"{found} rows were found instead of {len(there)}")
         result.add_row(name, f"{took:.1f}")
-    index = newest_file(folder_of(tables))
-    size = 0 if index is None else index.stat().st_size / 1_000_000
+    size = sum(path.stat().st_size for path in folder_of(tables).iterdir()) / 1_000_000
     result.add_row(f"making the index ({size:.0f} MB), in the background", f"{made:.0f}")
     store.close()
     return result

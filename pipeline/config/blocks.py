@@ -133,7 +133,7 @@ class PublishSettings(Block):
         description="a lane's rest after a transaction; up to four times that after large ones",
     )
     claim_limit: int = Field(
-        100_000, ge=1, description="messages claimed in one micro-batch at most"
+        200_000, ge=1, description="messages claimed in one micro-batch at most"
     )
     outbox_limit: int = Field(
         200_000, ge=1, description="messages held in memory for their instant at most"

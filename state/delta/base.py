@@ -14,7 +14,7 @@ from state.delta.layout import HISTORY, SCHEDULES
 from state.delta.light import LIGHT, LightRows
 from state.delta.mark import Mark
 from state.delta.snapshot import is_live_row, read_mark
-from state.delta.tables import Tables, read
+from state.delta.tables import Tables, read, scannable
 from state.delta.view import not_outdated
 from state.fields import text_is
 from state.lines import SEQ
@@ -43,11 +43,11 @@ def make_base(tables: Tables, most: int = MOST, most_closed: int = MOST) -> Base
     table = tables.open(SCHEDULES)
     if _row_count(_files(table)) > most:
         return None
-    schedules = table.to_pyarrow_dataset()
+    schedules = scannable(table)
     mark = read_mark(schedules)
     live = read(schedules, _WITHOUT_HEADERS, is_live_row())
     ended = tables.open(HISTORY)  # after schedules: it then has all that the mark speaks of
-    history, since = ended.to_pyarrow_dataset(), _left_out(_files(ended), most_closed)
+    history, since = scannable(ended), _left_out(_files(ended), most_closed)
     return Base(
         mark,
         LightRows(reshape(live, LIGHT), Order.NEXT_DUE),

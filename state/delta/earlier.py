@@ -18,7 +18,7 @@ from deltalake import DeltaTable
 
 from state.delta.layout import APP, CHANGELOG, HISTORY, SCHEDULES, Layout
 from state.delta.snapshot import Snapshot, look, read_mark, snapshot_of
-from state.delta.tables import Tables, read
+from state.delta.tables import Tables, read, scannable
 from state.delta.view import View
 from state.errors import StateError
 from state.fields import text_is
@@ -68,7 +68,7 @@ def _by_changelog(tables: Tables, instant: int) -> Snapshot | None:
     base = _last(tables, SCHEDULES, lambda table: _mark_seq(table) < max(seq, 1))
     if base is None:
         return None
-    return snapshot_of(changelog.to_pyarrow_dataset(), tables.open(SCHEDULES, base))
+    return snapshot_of(scannable(changelog), tables.open(SCHEDULES, base))
 
 
 def _by_fold(tables: Tables, instant: int) -> tuple[View, Moment]:
@@ -92,7 +92,7 @@ def _by_fold(tables: Tables, instant: int) -> tuple[View, Moment]:
 def _folded(tables: Tables, version: int) -> Snapshot:
     """Return what a fold left, without any line after it."""
     table = tables.open(SCHEDULES, version)
-    schedules = table.to_pyarrow_dataset()
+    schedules = scannable(table)
     files = pa.table(table.get_add_actions(flatten=True))
     now = look(tables)
     tail = now.tail.slice(0, 0)
@@ -105,7 +105,7 @@ def _history_at(tables: Tables, mark: int) -> ds.Dataset:
     if before is None:
         return tables.dataset(HISTORY)
     try:
-        return tables.open(HISTORY, before + 1).to_pyarrow_dataset()
+        return scannable(tables.open(HISTORY, before + 1))
     except StateError:
         return tables.dataset(HISTORY)
 
@@ -133,7 +133,7 @@ def _last(tables: Tables, layout: Layout, holds: Callable[[DeltaTable], bool]) -
 def _clock(table: DeltaTable) -> tuple[int, int] | None:
     """Return number and time of the newest commit in a changelog; None if it has none."""
     files = pa.table(table.get_add_actions(flatten=True))
-    lines = table.to_pyarrow_dataset()
+    lines = scannable(table)
     newest = f"max.{SEQ}"
     known = files.column(newest) if newest in files.schema.names else read(lines, [SEQ]).column(SEQ)
     seq = pc.max(known).as_py()
@@ -144,7 +144,7 @@ def _clock(table: DeltaTable) -> tuple[int, int] | None:
 
 
 def _mark_seq(table: DeltaTable) -> int:
-    return read_mark(table.to_pyarrow_dataset()).seq
+    return read_mark(scannable(table)).seq
 
 
 def _commit_in(table: DeltaTable) -> int:

@@ -10,6 +10,8 @@ import sys
 import threading
 from typing import Any
 
+import pyarrow as pa
+
 from state.delta.fold_steps import fold_and_tidy
 from state.delta.folded import Folded
 from state.delta.native import NativeFoldWriter
@@ -21,6 +23,7 @@ _NICE = 10
 def main() -> None:
     """Read the order, fold, and write the result, or why there is none, as one line of JSON."""
     os.nice(_NICE)
+    pa.set_cpu_count(1)  # what is due must find a core that is free, and many readers take memory
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:

@@ -55,7 +55,7 @@ class DeltaInspector:
         self, key: bytes, source_topic: str | None = None, columns: Sequence[str] | None = None
     ) -> pa.Table:
         """Return every version of a key that is still known, oldest first."""
-        found = by_version(self._view().find(key_is(key, source_topic)))
+        found = by_version(self._view().find(key_is(key, source_topic), few=True))
         return found.select(columns or ROW.names)
 
     def stats(self, now: int) -> Stats:
@@ -90,8 +90,8 @@ def find(
     where: pc.Expression,
     statuses: Collection[Status] | None = None,
 ) -> pa.Table:
-    """Return the rows that match, in no order."""
-    return view_now(tables).find(where, statuses)
+    """Return the few rows that match, in no order."""
+    return view_now(tables).find(where, statuses, few=True)
 
 
 def claims_made(tables: Tables, batch: int) -> pa.Table:

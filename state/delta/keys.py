@@ -9,8 +9,10 @@ import pyarrow.compute as pc
 
 from state.admission import coordinates_of, versions_of
 from state.columns import reshape
+from state.delta.few import read_few
 from state.delta.inspector import find
 from state.delta.key_index import KeyIndex, folder_of, make_index, newest_file
+from state.delta.key_part import LIVE_ROW
 from state.delta.layout import CHANGELOG, SCHEDULES
 from state.delta.snapshot import is_live_row
 from state.delta.tables import Tables, read
@@ -18,7 +20,7 @@ from state.delta.tail import TAIL_ROW, Place, Tail, rows_at
 from state.fields import bytes_in, text_in, text_is
 from state.lines import LINE, SEQ
 from state.pausing import Paused
-from state.pending import LIGHT_ROW, PENDING
+from state.pending import PENDING
 from state.row import DUE, IDENTITY, OUTPUT_TOPIC, PARKED, ROW, STATUS, Status
 
 
@@ -68,21 +70,22 @@ class Keys:
             place for _, versions in told for place in versions.values() if place is not None
         ]
         asked = [i for i, (cleared, _) in zip(identities, told, strict=True) if not cleared]
-        rows = self._folded(asked, tail.since)
+        rows = self.live(asked, tail.since)
+        rows = rows.filter(pc.equal(rows.column(STATUS), PENDING))
         overridden = {name for _, versions in told for name in versions}
         stand = [name not in overridden for name in coordinates_of(rows)]
         rows = rows.filter(pa.array(stand, pa.bool_()))
         return pa.concat_tables([reshape(rows, TAIL_ROW), rows_at(places)])
 
-    def _folded(self, identities: Sequence[bytes], since: int) -> pa.Table:
-        """Return what ``schedules`` holds of keys, of any fold at or after ``since``."""
+    def live(self, identities: Sequence[bytes], since: int) -> pa.Table:
+        """Return what ``schedules`` holds of keys (LIVE_ROW), of any fold at or after ``since``."""
         if not identities:
-            return LIGHT_ROW.empty_table()
+            return LIVE_ROW.empty_table()
         index = self._current(since)
         if index is not None:
             return index.find(identities)
         self._make_index(since)
-        return reshape(self._scan(LIGHT_ROW.names, identities, pc.scalar(True)), LIGHT_ROW)
+        return reshape(self._scan(LIVE_ROW.names, identities, is_live_row()), LIVE_ROW)
 
     def _current(self, since: int) -> KeyIndex | None:
         newest = newest_file(folder_of(self._tables))
@@ -90,7 +93,7 @@ class Keys:
             self._seen = newest
             try:
                 index = KeyIndex(newest)
-            except (OSError, pa.ArrowInvalid):  # gone, or not ours
+            except (OSError, ValueError):  # gone, or not ours
                 return None
             if index.is_of(self._tables.open(SCHEDULES)):
                 self._index = index
@@ -108,11 +111,10 @@ class Keys:
         self._maker.start()
 
     def _scan(
-        self, columns: list[str], identities: Sequence[bytes], more: pc.Expression
+        self, columns: list[str], identities: Sequence[bytes], where: pc.Expression
     ) -> pa.Table:
-        pending = is_live_row() & text_is(STATUS, PENDING)
         named = bytes_in(IDENTITY, pa.array(identities, pa.binary()))
-        return read(self._tables.dataset(SCHEDULES), columns, pending & more & named)
+        return read_few(self._tables.dataset(SCHEDULES), columns, where & named)
 
     def _with_content(self, rows: pa.Table) -> pa.Table:
         """Read what is too large for memory where each row is; a fold may be moving them."""
@@ -142,7 +144,8 @@ class Keys:
         if rows.num_rows == 0:
             return ROW.empty_table()
         identities = rows.column(IDENTITY).to_pylist()
-        return reshape(self._scan(ROW.names, identities, _among(DUE, rows)), ROW)
+        pending = is_live_row() & text_is(STATUS, PENDING) & _among(DUE, rows)
+        return reshape(self._scan(ROW.names, identities, pending), ROW)
 
 
 def _among(name: str, rows: pa.Table) -> pc.Expression:

@@ -15,7 +15,20 @@ from state.delta.tables import Tables, read
 from state.delta.window import WINDOW_ROW, Window, added_rows
 from state.fields import text_is
 from state.lines import LINE, SEQ
-from state.row import DUE, IDENTITY, PARKED, ROW, STATUS, SUPERSEDED, Status
+from state.row import (
+    DUE,
+    IDENTITY,
+    OCCURRENCE,
+    PARKED,
+    ROW,
+    SOURCE_OFFSET,
+    SOURCE_PARTITION,
+    STATUS,
+    SUPERSEDED,
+    Status,
+)
+
+_PLACE = (SOURCE_PARTITION, SOURCE_OFFSET, OCCURRENCE)  # the identity tells the topic
 
 
 class Loaded(NamedTuple):
@@ -34,7 +47,8 @@ def load_window(tables: Tables, until: int, most: int) -> Loaded:
     reach(Point.DURING_WINDOW_LOAD)
     window = Window(end, _beyond(snapshot.files, end))
     window.add(reshape(rows, WINDOW_ROW, {LINE: -1}))
-    window.apply(snapshot.tail, _tail_rows(snapshot, end))
+    tail = _without_ended(snapshot.tail, window)
+    window.apply(tail, _tail_rows(snapshot, tail, end))
     return Loaded(window, snapshot.seq)
 
 
@@ -60,11 +74,29 @@ def _dues(snapshot: Snapshot, near: pc.Expression) -> npt.NDArray[np.int64]:
     return dues
 
 
-def _tail_rows(snapshot: Snapshot, end: int) -> pa.Table:
+def _without_ended(tail: pa.Table, window: Window) -> pa.Table:
+    """Leave out keys that the tail made and ended, which are most: one by one they take long."""
+    tail = tail.filter(pc.is_valid(tail.column(IDENTITY)))
+    if tail.num_rows == 0:
+        return tail
+    keys = pc.dictionary_encode(tail.column(IDENTITY).combine_chunks())
+    codes, names = keys.indices.to_numpy(), keys.dictionary.to_pylist()
+    stays = np.fromiter((name in window for name in names), np.bool_, len(names))
+    last = np.zeros(len(names), np.int64)
+    last[codes] = np.arange(len(codes))  # of places assigned twice, the later one
+    for name in _PLACE:
+        place = tail.column(name).to_numpy()
+        stays[codes[place != place[last][codes]]] = True  # several versions
+    stays |= (pc.equal(tail.column(STATUS), Status.PENDING.value).to_numpy())[last]
+    return tail.filter(pa.array(stays[codes]))
+
+
+def _tail_rows(snapshot: Snapshot, tail: pa.Table, end: int) -> pa.Table:
     columns = [*ROW.names, SUPERSEDED, LINE]
     where = (pc.field(SEQ) > snapshot.mark.seq) & (pc.field(DUE) < end)
     where &= text_is(STATUS, Status.PENDING.value)
     rows = read(snapshot.changelog, columns, where)
+    rows = rows.filter(pc.is_in(rows.column(LINE), tail.column(LINE).combine_chunks()))
     return added_rows(rows.sort_by(LINE), end)
 
 

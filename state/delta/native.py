@@ -29,8 +29,9 @@ from state.delta.layout import (
     Layout,
     properties,
 )
+from state.delta.rewrite import rewrite
 from state.delta.tables import Tables
-from state.delta.writer import GONE, another_writer, cannot_be_written
+from state.delta.writer import another_writer, cannot_be_written
 from state.errors import StateError
 
 _HOUR = 3_600_000_000
@@ -38,10 +39,6 @@ _TRIES = 5
 # Checkpoints are made in the background, never while a tick waits.
 _NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
 PARQUET = WriterProperties(compression="ZSTD", max_row_group_size=32_768)
-_SAME_VERSION = (
-    "t.source_topic = s.source_topic and t.source_partition = s.source_partition "
-    "and t.source_offset = s.source_offset and t.occurrence = s.occurrence"
-)
 
 
 def create_tables(tables: Tables, state_id: str, keep: int) -> None:
@@ -138,18 +135,7 @@ class NativeFoldWriter:
 
     def merge(self, source: pa.Table, buckets: list[str], seq: int) -> None:
         """Bring ``schedules`` to commit ``seq``; rows to change lie in ``buckets``."""
-        columns = {name: f"s.{name}" for name in SCHEDULES.schema.names}
-        named = ", ".join(f"'{bucket}'" for bucket in buckets)
-        merger = self._tables.open(SCHEDULES).merge(
-            source,
-            predicate=f"t.bucket in ({named}) and {_SAME_VERSION}",
-            source_alias="s",
-            target_alias="t",
-            writer_properties=PARQUET,
-            commit_properties=_numbered(seq),
-        )
-        merger = merger.when_matched_delete(f"s.{GONE}").when_matched_update(columns)
-        merger.when_not_matched_insert(columns, predicate=f"not s.{GONE}").execute()
+        rewrite(self._tables, source, buckets, _numbered(seq))
 
     def delete(self, layout: Layout, predicate: str) -> None:
         """Delete rows; nothing is committed when there are none."""

@@ -1,5 +1,9 @@
 """Turns outcomes into lines of the changelog, leaving out those that would change nothing."""
 
+from collections.abc import Callable, Sequence
+from itertools import compress
+from operator import not_
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +23,7 @@ from state.outcomes import (
     without_known_attempts,
 )
 from state.row import (
+    ATTEMPT,
     CLOSED,
     IDENTITY,
     LIVE,
@@ -46,9 +51,11 @@ class OutcomeLines:
         outstanding: Outstanding,
         closed: Closed,
         window: Window,
+        pending: Callable[[Sequence[bytes]], pa.Table],
         newest: Newest,
     ) -> None:
         self._tables = tables
+        self._pending = pending
         self._newest = newest
         self._outstanding = outstanding
         self._closed = closed
@@ -56,6 +63,8 @@ class OutcomeLines:
 
     def lines(self, outcomes: pa.Table, batch: int, now: int) -> tuple[pa.Table, list[pa.Table]]:
         """Return the lines to write: those that end claimed rows, and the others."""
+        if self._ends_claimed(outcomes):
+            return outcome_lines(outcomes, batch, now), []
         outcomes = without_known_attempts(outcomes, self._attempt_of)
         outcomes = overtaken(one_per_version(outcomes), self._newest)
         identities = outcomes.column(IDENTITY).to_pylist()
@@ -84,6 +93,15 @@ class OutcomeLines:
         )
         return of_claimed, [of_pending, *full]
 
+    def _ends_claimed(self, outcomes: pa.Table) -> bool:
+        """Tell whether each outcome ends a claimed row and is the only one for it: most do."""
+        back = pc.equal(outcomes.column(STATUS), Status.PENDING.value)
+        tried = pc.fill_null(pc.not_equal(outcomes.column(ATTEMPT), 0), False)
+        if pc.any(pc.or_(back, tried)).as_py():
+            return False
+        named = set(coordinates_of(outcomes))
+        return len(named) == outcomes.num_rows and self._outstanding.holds(named)
+
     def settled(self, lines: pa.Table) -> None:
         """Take note of outcomes that were written."""
         statuses = lines.column(STATUS)
@@ -93,9 +111,10 @@ class OutcomeLines:
         )
         named = coordinates_of(lines)
         self._outstanding.remove(named)
-        told = list(zip(named, is_closed.to_pylist(), is_unsure.to_pylist(), strict=True))
-        self._closed.add((version, unsure) for version, ended, unsure in told if ended)
-        self._closed.remove(version for version, ended, _ in told if not ended)
+        ended = is_closed.to_pylist()
+        told = zip(named, is_unsure.to_pylist(), strict=True)
+        self._closed.add(compress(told, ended))
+        self._closed.remove(compress(named, map(not_, ended)))
 
     def _attempt_of(self, identity: bytes, coordinates: Coordinates) -> int:
         if self._is_near(identity, coordinates):
@@ -113,16 +132,22 @@ class OutcomeLines:
         return None if row is None else reshape(row, ROW)
 
     def _look_up(self, names: list[tuple[bytes, Coordinates]]) -> dict[Coordinates, pa.Table]:
+        """Return rows from the tables: what is pending by its key, closed ones by a search."""
         open_ones = [name for name in names if not self._closed.is_final(name[1])]
         if not open_ones:
             return {}
-        identities = pa.array([identity for identity, _ in open_ones], pa.binary())
-        offsets = pa.array([c[2] for _, c in open_ones], pa.int64())
-        rows = find(
-            self._tables,
-            pc.field(SOURCE_OFFSET).isin(offsets) & bytes_in(IDENTITY, identities),
-        )
-        return {v.coordinates: rows.slice(i, 1) for i, (_, v) in enumerate(versions_of(rows))}
+        found = _by_version(self._pending([identity for identity, _ in open_ones]))
+        rest = [name for name in open_ones if name[1] not in found]
+        if not rest:
+            return found
+        identities = pa.array([identity for identity, _ in rest], pa.binary())
+        offsets = pa.array([c[2] for _, c in rest], pa.int64())
+        where = pc.field(SOURCE_OFFSET).isin(offsets) & bytes_in(IDENTITY, identities)
+        return found | _by_version(find(self._tables, where))
+
+
+def _by_version(rows: pa.Table) -> dict[Coordinates, pa.Table]:
+    return {v.coordinates: rows.slice(i, 1) for i, (_, v) in enumerate(versions_of(rows))}
 
 
 def _may_act(row: pa.Table, status: str) -> bool:

@@ -1,6 +1,6 @@
 """Holds the claimed rows until an outcome names them, and remembers lately which were closed."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Set
 from itertools import repeat
 
 import pyarrow as pa
@@ -34,11 +34,15 @@ class Outstanding:
         place = self._places.get(coordinates)
         return None if place is None else place[0].slice(place[1], 1)
 
-    def remove(self, named: Iterable[Coordinates]) -> None:
+    def holds(self, named: Set[Coordinates]) -> bool:
+        """Tell whether all of these are claimed."""
+        return self._places.keys() >= named
+
+    def remove(self, named: Collection[Coordinates]) -> None:
         """Let go of rows that outcomes have named."""
         for coordinates in named:
             self._places.pop(coordinates, None)
-            self.others.discard(coordinates)
+        self.others.difference_update(named)
 
     def rows(self) -> pa.Table:
         """Return all claimed rows, ordered by due."""

@@ -5,14 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from state.columns import reshape
+from state.delta.few import files_with, no_files, read_few
 from state.delta.layout import BUCKET
 from state.delta.snapshot import Snapshot, is_live_row
 from state.delta.tables import read
+from state.delta.versions import Versions
 from state.fields import bytes_in
 from state.lines import LINE, SEQ, light_lines
 from state.resolve import Counts, Known, Line, resolve
@@ -45,6 +47,7 @@ class Overlay:
     """The versions of all identities in a tail; ``base`` is what ``schedules`` held of them."""
 
     snapshot: Snapshot
+    holding: ds.Dataset  # the files of ``schedules`` that hold some of them
     base: pa.Table
     known: dict[bytes, dict[Coordinates, Known]]
     counts: Counts  # totals since the beginning, the tail included
@@ -63,8 +66,16 @@ class Overlay:
         snapshot = self.snapshot
         tail = read(snapshot.changelog, [*ROW.names, SEQ, LINE], pc.field(SEQ) > snapshot.mark.seq)
         tail = tail.sort_by(LINE).slice(0, snapshot.tail.num_rows)
-        base = _base_rows(snapshot, [*ROW.names, SEQ], set(self.base.column(BUCKET).to_pylist()))
-        return pa.concat_tables([reshape(tail, ROW_SEQ), reshape(base, ROW_SEQ)])
+        return pa.concat_tables([reshape(tail, ROW_SEQ), reshape(self._base_rows(), ROW_SEQ)])
+
+    def _base_rows(self) -> pa.Table:
+        """Return the rows of ``base`` whole, in the same order."""
+        if self.base.num_rows == 0:
+            return ROW_SEQ.empty_table()
+        offsets = pc.unique(self.base.column(SOURCE_OFFSET))
+        named = bytes_in(IDENTITY, pc.unique(self.base.column(IDENTITY)))
+        where = is_live_row() & pc.field(SOURCE_OFFSET).isin(offsets) & named
+        return _in_order(read_few(self.holding, ROW_SEQ.names, where))
 
     def rows(self, versions: Iterable[Known]) -> pa.Table:
         """Return full rows, with the number of the commit that last changed each."""
@@ -76,7 +87,11 @@ class Overlay:
 
 def overlay(snapshot: Snapshot) -> Overlay:
     """Work out what the tail has changed."""
-    base = _base_rows(snapshot, _BASE)
+    touched = snapshot.touched
+    where = is_live_row() & bytes_in(IDENTITY, touched)
+    schedules = snapshot.schedules
+    holding = files_with(schedules, where) if len(touched) else no_files(schedules)
+    base = _in_order(read(holding, _BASE, where))
     known: defaultdict[bytes, dict[Coordinates, Known]] = defaultdict(dict)
     for identity, version in base_versions(base, snapshot.tail.num_rows):
         known[identity][version.coordinates] = version
@@ -86,7 +101,7 @@ def overlay(snapshot: Snapshot) -> Overlay:
     counts = snapshot.mark.counts.copy()
     for identity, of_identity in lines.items():
         resolve(known[identity], of_identity, counts)
-    return Overlay(snapshot, base, known, counts)
+    return Overlay(snapshot, holding, base, known, counts)
 
 
 def materialize(
@@ -108,14 +123,7 @@ def materialize(
     return reshape(rows, schema, values)
 
 
-def _base_rows(snapshot: Snapshot, columns: list[str], buckets: set[str] | None = None) -> pa.Table:
-    touched = snapshot.touched
-    if len(touched) == 0 or buckets == set():
-        return read(snapshot.schedules, columns, pc.scalar(False))
-    where = is_live_row() & bytes_in(IDENTITY, touched)
-    if buckets is not None:
-        where &= pc.field(BUCKET).isin(sorted(buckets))
-    rows = read(snapshot.schedules, columns, where)
+def _in_order(rows: pa.Table) -> pa.Table:
     return rows.sort_by([(name, "ascending") for name in COORDINATES])
 
 
@@ -147,11 +155,4 @@ def without_versions(rows: pa.Table, versions: set[Coordinates]) -> pa.Table:
     """Leave out the rows of the versions named."""
     if not versions or rows.num_rows == 0:
         return rows
-    offsets = pa.array({offset for _, _, offset, _ in versions}, pa.int64())
-    alike = pc.is_in(rows.column(SOURCE_OFFSET), offsets).to_numpy()
-    places = np.flatnonzero(alike)
-    named = rows.select(COORDINATES).take(pa.array(places))
-    columns = [named.column(name).to_pylist() for name in COORDINATES]
-    keep = np.ones(rows.num_rows, dtype=bool)
-    keep[places] = [place not in versions for place in zip(*columns, strict=True)]
-    return rows.filter(pa.array(keep))
+    return rows.filter(pa.array(~Versions(versions).among(rows)))

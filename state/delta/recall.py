@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 from state.admission import HighMarks
 from state.columns import reshape
 from state.delta.balance import made_live, other_kinds
+from state.delta.few import read_few
 from state.delta.mark import Mark
 from state.delta.outstanding import Closed, Outstanding
 from state.delta.overlay import Overlay, overlay, without_versions
-from state.delta.recents import Recents, recents_of
+from state.delta.recents import Live, Recents, recents_of
 from state.delta.snapshot import Snapshot, is_live_row, look
 from state.delta.tables import Tables, read
 from state.delta.tail import Tail
@@ -74,8 +75,8 @@ class Mind:
         self.live = live_in(mark.counts) + sum(commit.change for commit in self.unfolded)
 
 
-def recall(tables: Tables) -> Mind:
-    """Gather everything anew, as a job does when it starts."""
+def recall(tables: Tables, live: Live) -> Mind:
+    """Gather everything anew, as a job does when it starts; ``live`` looks keys up."""
     snapshot = look(tables)
     changed = overlay(snapshot)
     return Mind(
@@ -84,7 +85,7 @@ def recall(tables: Tables) -> Mind:
         last_batch=snapshot.last_batch,
         last_change=snapshot.last_change,
         taken=HighMarks(snapshot.taken),
-        recents=recents_of(tables, snapshot),
+        recents=recents_of(live, snapshot),
         outstanding=Outstanding(_claimed(snapshot, changed)),
         made=made_last(snapshot),
         unfolded=_unfolded(snapshot.tail, snapshot.last_batch),
@@ -97,7 +98,7 @@ def recall(tables: Tables) -> Mind:
 
 def _claimed(snapshot: Snapshot, changed: Overlay) -> pa.Table:
     where = is_live_row() & text_is(STATUS, Status.CLAIMED.value)
-    folded = read(snapshot.schedules, ROW.names, where)
+    folded = read_few(snapshot.schedules, ROW.names, where)
     folded = without_versions(folded, {known.coordinates for known in changed})
     recent = changed.rows(k for k in changed if k.status is Status.CLAIMED)
     return pa.concat_tables([reshape(folded, ROW), reshape(recent, ROW)])

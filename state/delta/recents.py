@@ -5,39 +5,36 @@ in memory. One that is older can only be newer than a command if it came from an
 a later timestamp; only such a command is *suspect* and looked up in ``schedules``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from state.admission import HighMarks, Marks, versions_of
-from state.delta.layout import SCHEDULES
-from state.delta.snapshot import Snapshot, is_live_row
-from state.delta.tables import Tables, read
+from state.delta.snapshot import Snapshot
 from state.row import (
-    IDENTITY,
     KIND,
     STATUS,
     SUPERSEDED,
-    VERSION_FIELDS,
     Kind,
     Status,
 )
 from state.version import Version, is_newer
 
-_VERSION = [field.name for field in VERSION_FIELDS]
+# Returns what ``schedules`` holds of keys, as of a commit or a later one.
+Live = Callable[[Sequence[bytes], int], pa.Table]
 
 
 class Recents:
     """The newest version per identity, for the commands of one state."""
 
-    def __init__(self, tables: Tables, stamps: Marks) -> None:
-        self._tables = tables
+    def __init__(self, live: Live, stamps: Marks, folded: int) -> None:
+        self._live = live
+        self._folded = folded  # what is not in memory is in ``schedules`` as of this commit
         self._new: dict[bytes, Version] = {}
         self._old: dict[bytes, Version] = {}
         self._turned_at = 0  # the newest commit when ``_old`` was put aside
         self._left = HighMarks(stamps)
-        self._schedules: pa.Table | None = None
 
     def known(self, commands: Sequence[tuple[bytes, Version]]) -> list[Version | None]:
         """Return the newest version known of each command's identity."""
@@ -59,7 +56,7 @@ class Recents:
 
     def folded(self, upto: int, newest: int) -> None:
         """Let go of what a fold up to ``upto`` has brought to ``schedules`` for good."""
-        self._schedules = None
+        self._folded = upto
         if upto < self._turned_at:
             return
         for version in self._old.values():
@@ -67,6 +64,9 @@ class Recents:
         self._old, self._new, self._turned_at = self._new, {}, newest
 
     def _suspects(self, commands: Sequence[tuple[bytes, Version]]) -> set[bytes]:
+        highest = self._left.highest()
+        if all(version.timestamp > highest for _, version in commands):
+            return set()  # as nearly always, and told without looking where each one is from
         places = {(version.topic, version.partition) for _, version in commands}
         latest = {place: self._left.elsewhere(*place) for place in places}
         return {
@@ -76,20 +76,16 @@ class Recents:
         }
 
     def _look_up(self, identities: set[bytes]) -> dict[bytes, Version]:
-        if self._schedules is None:
-            self._schedules = read(self._tables.dataset(SCHEDULES), _VERSION, is_live_row())
-        wanted = pa.array(sorted(identities), pa.binary())
-        rows = self._schedules.filter(pc.is_in(self._schedules.column(IDENTITY), wanted))
         newest: dict[bytes, Version] = {}
-        for identity, version in versions_of(rows):
+        for identity, version in versions_of(self._live(sorted(identities), self._folded)):
             if is_newer(version, newest.get(identity)):
                 newest[identity] = version
         return newest
 
 
-def recents_of(tables: Tables, snapshot: Snapshot) -> Recents:
+def recents_of(live: Live, snapshot: Snapshot) -> Recents:
     """Gather the newest versions from the changelog's tail."""
-    recents = Recents(tables, snapshot.mark.stamps)
+    recents = Recents(live, snapshot.mark.stamps, snapshot.mark.seq)
     recents.add(versions_of(newest_commands(snapshot.tail)))
     return recents
 

@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 from state.admission import Marks
 from state.delta.layout import BUCKET, CHANGELOG, MARK_BUCKET, SCHEDULES
 from state.delta.mark import Mark
-from state.delta.tables import Tables, read
+from state.delta.tables import Tables, read, scannable
 from state.errors import StateError
 from state.lines import LIGHT, LINE, META, SEQ
 from state.pausing import Paused
@@ -154,7 +154,7 @@ def snapshot_of(
     ``lines`` are those of the changelog, where they are read already.
     """
     lines = read(changelog, _TAIL) if lines is None else lines
-    schedules = table.to_pyarrow_dataset()
+    schedules = scannable(table)
     mark = read_mark(schedules)
     if mark.seq > (pc.max(lines.column(SEQ)).as_py() or 0):
         return None

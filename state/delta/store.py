@@ -6,6 +6,7 @@ whatever is pending. Calls from several threads take turns.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,7 @@ from state.admission import (
 from state.claims import Room
 from state.columns import reshape
 from state.delta.balance import made_live
+from state.delta.commit_lines import fresh_puts_only, numbered, without_claimed_puts
 from state.delta.inspector import claims_made
 from state.delta.keeper import WindowKeeper
 from state.delta.keys import Keys
@@ -35,9 +37,6 @@ from state.delta.window import added_rows
 from state.delta.writer import Writer
 from state.figures import Figures
 from state.lines import (
-    LINE,
-    LINES,
-    SEQ,
     claim_lines,
     clock_line,
     command_lines,
@@ -54,7 +53,6 @@ from state.row import (
     ROW,
     SCHEDULED,
     SOURCE_OFFSET,
-    SUPERSEDED,
     Entry,
 )
 from state.settings import DeltaSettings
@@ -209,7 +207,7 @@ class DeltaStore(TakesTurns):
         if self._mind is None:
             self._keeper.wait()
             self._keeper = self._new_keeper()
-            mind = recall(self._tables)
+            mind = recall(self._tables, self._keys.live)
             if mind.last_change is not None:
                 self._keeper.load(mind.last_change)
             self._mind = mind
@@ -219,10 +217,9 @@ class DeltaStore(TakesTurns):
         return WindowKeeper(self._tables, self._settings.window, self._settings.window_rows)
 
     def _outcomes(self) -> OutcomeLines:
-        mind = self._known()
-        return OutcomeLines(
-            self._tables, mind.outstanding, mind.closed, self._keeper.window, mind.recents.known
-        )
+        mind, pending = self._known(), partial(self.pending, whole=True)
+        near = (mind.outstanding, mind.closed, self._keeper.window)
+        return OutcomeLines(self._tables, *near, pending, mind.recents.known)
 
     def _judged(self, commands: pa.Table, batch: int, now: int) -> pa.Table:
         """Return the lines of commands that are not taken yet."""
@@ -252,7 +249,7 @@ class DeltaStore(TakesTurns):
         """
         mind, window, batch, now = self._known(), self._keeper.window, tick.batch, tick.now
         self._mind = None
-        said = _numbered(said, mind.seq + 1, mind.line + 1)
+        said = numbered(said, mind.seq + 1, mind.line + 1)
         displaced = window.apply(said.slice(ends), added_rows(said.slice(ends), window.end))
         rows, slots = window.due(tick.claim_until, tick.room)
         back, rows, held = mind.paused.parted(rows)
@@ -260,12 +257,12 @@ class DeltaStore(TakesTurns):
         window.take_out(slots[held])
         chosen = choose(rows, tick)
         window.take_out(slots[~held][chosen.origins])
-        claims = claim_lines(_fresh_puts_only(chosen.claims, mind.line), batch, now)
+        claims = claim_lines(fresh_puts_only(chosen.claims, mind.line), batch, now)
         upcoming = repeat_lines(chosen.upcoming, batch, now)
         clock = clock_line(batch, now, clock_meta(mind.taken.as_dict(), mind.paused))
-        kept = _without_claimed_puts(said, claims)
+        kept = without_claimed_puts(said, claims)
         lines = pa.concat_tables([kept, parked, claims, upcoming, clock])
-        lines = _numbered(lines, mind.seq + 1, mind.line + 1)
+        lines = numbered(lines, mind.seq + 1, mind.line + 1)
         upcoming = lines.slice(lines.num_rows - 1 - upcoming.num_rows, upcoming.num_rows)
         window.apply(upcoming, added_rows(upcoming, window.end))
         self._writer.append(lines, mind.seq + 1)
@@ -287,26 +284,3 @@ class DeltaStore(TakesTurns):
         if mind.tail is not None:
             mind.tail.add(lines)
         return claims
-
-
-def _numbered(lines: pa.Table, seq: int, first: int) -> pa.Table:
-    places = pa.array(range(first, first + lines.num_rows), pa.int64())
-    return reshape(lines, LINES, {SEQ: seq, LINE: places})
-
-
-def _fresh_puts_only(claimed: pa.Table, last_line: int) -> pa.Table:
-    """Clear the mark of a put from rows that were put by an earlier commit."""
-    fresh = pc.greater(claimed.column(LINE), last_line)
-    superseded = pc.if_else(fresh, claimed.column(SUPERSEDED), pa.scalar(None, pa.int32()))
-    return claimed.set_column(
-        claimed.schema.get_field_index(SUPERSEDED), LINES.field(SUPERSEDED), superseded
-    )
-
-
-def _without_claimed_puts(said: pa.Table, claims: pa.Table) -> pa.Table:
-    """Leave out puts that are claimed at once: the claim is written in their place."""
-    puts = pc.is_valid(claims.column(SUPERSEDED))
-    written_as_claims = pc.filter(claims.column(LINE), puts)
-    if len(written_as_claims) == 0:
-        return said
-    return said.filter(pc.invert(pc.is_in(said.column(LINE), written_as_claims.combine_chunks())))

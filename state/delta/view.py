@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 
 from state.columns import reshape
 from state.cursor import Order
+from state.delta.few import read_few
 from state.delta.layout import HISTORY
 from state.delta.mark import Mark
 from state.delta.overlay import ROW_SEQ, Overlay, overlay, without_versions
@@ -73,14 +74,18 @@ class View:
         where: pc.Expression,
         statuses: Iterable[Status] | None = None,
         nearest: Nearest | None = None,
+        few: bool = False,
     ) -> pa.Table:
-        """Return the rows that match, in no order; all of them, or at least the nearest."""
+        """Return the rows that match, in no order; all of them, or at least the nearest.
+
+        ``few`` of the rows are sure to match: then files are not read whole.
+        """
         wanted = set(Status) if statuses is None else set(statuses)
         found = [self.changed.rows(self.changed).filter(where)]
         if wanted & LIVE:
-            found.append(self._standing(where, nearest))
+            found.append(self._standing(where, nearest, few))
         if wanted & CLOSED:
-            found.append(self._closed(where, nearest))
+            found.append(self._closed(where, nearest, few))
         return pa.concat_tables([reshape(part, ROW) for part in found])
 
     def scan(
@@ -98,19 +103,21 @@ class View:
             for part in parts(self.history(), needed, where & self._folded()):
                 yield reshape(self._not_outdated(part), kept)
 
-    def _standing(self, where: pc.Expression, nearest: Nearest | None) -> pa.Table:
-        rows = self._read(self.snapshot.schedules, where & is_live_row(), nearest)
+    def _standing(self, where: pc.Expression, nearest: Nearest | None, few: bool) -> pa.Table:
+        rows = self._read(self.snapshot.schedules, where & is_live_row(), nearest, few)
         return without_versions(rows, self.names)
 
-    def _closed(self, where: pc.Expression, nearest: Nearest | None) -> pa.Table:
-        rows = self._read(self.history(), where & self._folded(), nearest)
+    def _closed(self, where: pc.Expression, nearest: Nearest | None, few: bool) -> pa.Table:
+        rows = self._read(self.history(), where & self._folded(), nearest, few)
         return self._not_outdated(rows)
 
-    def _read(self, data: ds.Dataset, where: pc.Expression, nearest: Nearest | None) -> pa.Table:
+    def _read(
+        self, data: ds.Dataset, where: pc.Expression, nearest: Nearest | None, few: bool
+    ) -> pa.Table:
         if nearest is not None:
             left_out = len(self.names) + len(self.snapshot.mark.outdated)
             where = where & nearest.bound(data, where, left_out)
-        return read(data, ROW_SEQ.names, where)
+        return (read_few if few else read)(data, ROW_SEQ.names, where)
 
     def _folded(self) -> pc.Expression:
         # A row newer than the mark belongs to a fold that is not finished; the tail still has it.

@@ -19,7 +19,7 @@ from state.delta.current import Current, advanced, begun
 from state.delta.layout import CHANGELOG, SCHEDULES, Layout
 from state.delta.mark import Mark
 from state.delta.snapshot import read_mark
-from state.delta.tables import Tables
+from state.delta.tables import Tables, scannable
 from state.delta.tail_files import TailFiles
 from state.errors import StateError
 
@@ -60,7 +60,7 @@ class Watch:
         """Return the changelog as of the last look."""
         with self._lock:
             assert self._changelog is not None  # noqa: S101
-            return self._changelog.to_pyarrow_dataset()
+            return scannable(self._changelog)
 
     def wait(self) -> None:
         """Wait until what is being loaded is there."""
@@ -95,7 +95,7 @@ class Watch:
         assert self._schedules is not None  # noqa: S101
         version = int(self._schedules.version())
         if self._mark is None or self._mark[0] != version:
-            self._mark = version, read_mark(self._schedules.to_pyarrow_dataset())
+            self._mark = version, read_mark(scannable(self._schedules))
         return self._mark[1]
 
     def _take_over(self) -> None:

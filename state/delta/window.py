@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -68,6 +69,9 @@ class Window:
     def __len__(self) -> int:
         return int(self._alive[: self._size].sum())
 
+    def __contains__(self, identity: bytes) -> bool:
+        return identity in self._slots
+
     def least(self) -> int | None:
         """Return the least due in the window, None when it is empty."""
         alive = self._due[: self._size][self._alive[: self._size]]
@@ -97,8 +101,37 @@ class Window:
 
         Return how many rows newer commands have displaced.
         """
-        displaced = 0
         first = self._extend(rows)
+        followed = self._spoken_of(lines)
+        quiet = lines.column(LINE).to_numpy()[~followed]
+        displaced = self._follow(lines.filter(pa.array(followed)), rows, first)
+        self._add_new(rows, first, np.isin(rows.column(LINE).to_numpy(), quiet))
+        self._watch_beyond(lines)
+        return displaced
+
+    def _spoken_of(self, lines: pa.Table) -> npt.NDArray[np.bool_]:
+        """Tell which lines are about a key that the window knows, or that others are about too."""
+        keys = pc.dictionary_encode(lines.column(IDENTITY).combine_chunks())
+        names = keys.dictionary.to_pylist()
+        if not names:
+            return np.zeros(lines.num_rows, np.bool_)
+        codes = pc.fill_null(keys.indices, 0).to_numpy()
+        known = np.fromiter(map(self._slots.__contains__, names), np.bool_, len(names))
+        known |= np.bincount(codes, minlength=len(names)) > 1
+        spoken_of: npt.NDArray[np.bool_] = known[codes]
+        return spoken_of
+
+    def _add_new(self, rows: pa.Table, first: int, fresh: npt.NDArray[np.bool_]) -> None:
+        """Revive rows of keys that nothing else is said of."""
+        slots = first + np.flatnonzero(fresh)
+        self._alive[slots] = True
+        identities = pc.filter(rows.column(IDENTITY), pa.array(fresh)).to_pylist()
+        self._slots.update(zip(identities, zip(slots.tolist(), strict=True), strict=True))
+
+    def _follow(self, lines: pa.Table, rows: pa.Table, first: int) -> int:
+        displaced = 0
+        if lines.num_rows == 0:
+            return displaced
         slots = {line: slot for slot, line in enumerate(rows.column(LINE).to_pylist(), first)}
         for entry, identity, *place, status, superseded, line in _steps(lines):
             if entry in (Entry.CLAIM, Entry.OUTCOME):
@@ -107,7 +140,6 @@ class Window:
                 displaced += self._kill_all(identity)
             if line in slots:
                 self._revive(identity, slots[line])
-        self._watch_beyond(lines)
         return displaced
 
     def due(self, until: int, room: Room) -> tuple[pa.Table, Ints]:

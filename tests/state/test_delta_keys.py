@@ -1,12 +1,14 @@
 """The index of keys makes things quick, and is never needed for an answer to be right."""
 
 import shutil
+from collections import Counter
 
 import pytest
 from build import at, identity_of, put, tick
 
 from state.delta import keys as keys_module
 from state.delta.key_index import folder_of, make_index, newest_file
+from state.delta.layout import MARK_BUCKET, SCHEDULES
 from state.delta.tables import Tables, tables_of
 from state.open import open_store
 from state.settings import DeltaSettings, StateSettings
@@ -86,7 +88,10 @@ def test_every_fold_makes_the_index_anew(store, tables, scans):
         store.fold(at(0))
         assert offsets(store, MANY[7], b"new") == [7, 1000 + batch]
     assert len(scans) == 1
-    assert len(list(folder_of(tables).iterdir())) == 1
+    files = [uri for uri in tables.open(SCHEDULES).file_uris() if MARK_BUCKET not in uri]
+    assert len(files) > 1
+    kinds = Counter(path.suffix for path in folder_of(tables).iterdir())
+    assert kinds == {".json": 1, ".arrow": len(files)}
 
 
 def test_an_index_of_another_table_is_not_believed(store, tables, opened, scans):
