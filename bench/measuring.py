@@ -1,0 +1,41 @@
+"""Measures one scenario on its stage: what came of it, what it cost, where its ticks went."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bench.acts import ACTS
+from bench.late import by_fold
+from bench.sample import Sampler
+from bench.scenarios import Scenario, What
+from bench.stage import Stage
+
+STAGES = ("plan", "read", "decide", "commit", "hand_over", "maintain")
+
+
+def measure(stage: Stage, scenario: Scenario, servers: Mapping[str, int]) -> dict[str, Any]:
+    """Play it and return all figures."""
+    taken = len(stage.job.ticks())
+    with Sampler(lambda: stage.job.pid, servers) as sampler:
+        report = ACTS[scenario.what](stage, scenario)
+    figures = report | sampler.figures(report.get("messages", 0))
+    figures |= _ticks(stage.job.ticks()[taken:], scenario)
+    if sampler.folds and report.get("messages"):
+        figures |= by_fold(*stage.seen(), sampler.folds)
+    return figures
+
+
+def _ticks(ticks: Sequence[Mapping[str, float]], scenario: Scenario) -> dict[str, Any]:
+    """Return how long ticks took, and their stages on average, in milliseconds."""
+    idle = scenario.what is What.IDLE
+    busy = [tick for tick in ticks if idle or tick["commands"] or tick["claims"]]
+    if not busy:
+        return {}
+    times = np.array([tick["seconds"] for tick in busy]) * 1000
+    stages = {
+        name: round(1000 * float(np.mean([tick.get(name, 0.0) for tick in busy])), 1)
+        for name in STAGES
+    }
+    quantiles = {f"p{q}": round(float(np.percentile(times, q)), 1) for q in (50, 95)}
+    return {"ticks": len(busy), "tick_ms": quantiles, "stage_ms": stages}

@@ -1,0 +1,212 @@
+"""The tables of the page and of the terminal, from the figures there are."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+
+from bench.bars import BARS, FAULTS, PEERS, Bar, Verdict
+from bench.measuring import STAGES
+from bench.results import Results
+from bench.scenarios import BOTH
+
+NONE = "-"
+Run = dict[str, Any]
+_AHEAD = {Verdict.MET: "ahead", Verdict.MISSED: "behind"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One table, all text."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def markdown(self) -> str:
+        """Return it as Markdown; a sentence if there is nothing in it."""
+        if not self.rows:
+            return "Not measured."
+        lines = [self.head, ["---", *["---:"] * (len(self.head) - 1)], *self.rows]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+    def terminal(self) -> Table:
+        """Return it for a terminal."""
+        table = Table(*self.head)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def sheets(results: Results) -> dict[str, Sheet]:
+    """Return all tables by the names that the page has for them."""
+    return {
+        "bars": _judged(results, BARS, "bound", _verdict),
+        "peers": _judged(results, PEERS, "theirs", _against),
+        "lateness": _lateness(results),
+        "rates": _rates(results),
+        "restarts": _restarts(results),
+        "sizes": _sizes(results),
+        "costs": _costs(results),
+        "stages": _stages(results),
+        "folds": _folds(results),
+    }
+
+
+def terminal(results: Results) -> Iterator[Table]:
+    """Return the tables that a run ends with."""
+    for sheet in sheets(results).values():
+        if sheet.rows:
+            yield sheet.terminal()
+
+
+def number(value: object) -> str:
+    """Write a figure as short as it may be read."""
+    if not isinstance(value, int | float):
+        return NONE
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def stores_in(results: Results) -> list[str]:
+    """Return the stores that anything was measured of; Delta in any case."""
+    return [store for store in BOTH if store == "delta" or results.scenarios(store)]
+
+
+def _judged(
+    results: Results, bars: Sequence[Bar], bound: str, said: Callable[[Bar, Verdict, float], str]
+) -> Sheet:
+    stores, rows = stores_in(results), []
+    for bar in bars:
+        told = []
+        for store in stores:
+            verdict, figure = bar.judged(results, store)
+            told.append(verdict.value if figure is None else said(bar, verdict, figure))
+        sign = f"{bar.sign} " if bound == "bound" else ""
+        rows.append([bar.name, f"{sign}{number(bar.bound)} {bar.unit}".strip(), *told])
+    return Sheet(["", bound, *stores], rows)
+
+
+def _verdict(bar: Bar, verdict: Verdict, figure: float) -> str:
+    text = f"{verdict.value}: {number(figure)} {bar.unit}".strip()
+    return f"**{text}**" if verdict is Verdict.MISSED else text
+
+
+def _against(bar: Bar, verdict: Verdict, figure: float) -> str:
+    return f"{number(figure)} {bar.unit}, {_AHEAD[verdict]}"
+
+
+def _runs(results: Results, field: str) -> Iterator[tuple[str, Run]]:
+    """Return the scenarios that have a figure, with the store in their name if there are two."""
+    stores = stores_in(results)
+    for store in stores:
+        for name, run in results.scenarios(store).items():
+            if field in run:
+                yield (name if len(stores) == 1 else f"{name} ({store})"), run
+
+
+def _lateness(results: Results) -> Sheet:
+    quantiles = ("p50", "p95", "p99", "p99.9", "max")
+    rows = [
+        [
+            name,
+            number(run["messages"]),
+            " / ".join(str(run[fault]) for fault in FAULTS),
+            *(number(run["late_ms"][q]) for q in quantiles),
+        ]
+        for name, run in _runs(results, "late_ms")
+    ]
+    faults = " / ".join(FAULTS)
+    return Sheet(["", "messages", faults, *(f"{q}, ms" for q in quantiles)], rows)
+
+
+def _rates(results: Results) -> Sheet:
+    raw = results.content["raw"]
+    rows = [
+        [f"raw transactional producer, {when}", number(run["per_second"]), "100 %"]
+        for when, run in raw.items()
+    ]
+    for field in ("publish_rate", "messages_per_second"):
+        for name, run in _runs(results, field):
+            share = f"{run['of_raw']:.0%}".replace("%", " %") if "of_raw" in run else NONE
+            rows.append([name, number(run[field]), share])
+    return Sheet(["", "messages a second", "of the raw rate"], rows)
+
+
+def _restarts(results: Results) -> Sheet:
+    fields = (
+        "spark_seconds",
+        "ready_seconds",
+        "first_out_seconds",
+        "first_out_after_spark_seconds",
+    )
+    rows = [
+        [name, *(number(run.get(field)) for field in fields)]
+        for name, run in _runs(results, "spark_seconds")
+    ]
+    head = [
+        "",
+        "Spark is there, s",
+        "first tick done, s",
+        "first message out, s",
+        "… after Spark, s",
+    ]
+    return Sheet(head, rows)
+
+
+def _sizes(results: Results) -> Sheet:
+    rows = [
+        [
+            name,
+            number(run["pending"]),
+            *(number(run["tick_ms"][q]) for q in ("p50", "p95")),
+            number(run["late_ms"]["p99"]),
+            *(number(run["peak_mb"].get(part)) for part in ("job", "python", "jvm", "fold")),
+            number(run.get("bytes_per_pending")),
+            number(run.get("made_in_seconds")),
+        ]
+        for name, run in _runs(results, "late_ms")
+        if run["rate"] == 1000 and "tick_ms" in run
+    ]
+    memory = (f"{part}, MB" for part in ("job", "Python", "JVM", "fold"))
+    head = ["", "pending", "tick p50, ms", "p95", "lateness p99, ms", *memory, "bytes on disk each"]
+    return Sheet([*head, "state made in, s"], rows)
+
+
+def _costs(results: Results) -> Sheet:
+    rows = []
+    for name, run in _runs(results, "cores"):
+        cpu, cores, peak = run.get("cpu_per_million", {}), run["cores"], run["peak_mb"]
+        figures = [cpu.get("job"), cpu.get("broker"), cores["job"], cores.get("broker")]
+        figures += [peak.get(part) for part in ("python", "jvm", "fold")]
+        rows.append([name, *map(number, figures)])
+    head = ["", "CPU s by the million", "broker's", "cores busy", "broker's"]
+    return Sheet([*head, "Python, MB", "JVM, MB", "fold, MB"], rows)
+
+
+def _stages(results: Results) -> Sheet:
+    rows = [
+        [
+            name,
+            number(run["ticks"]),
+            *(number(run["tick_ms"][q]) for q in ("p50", "p95")),
+            *(number(run["stage_ms"][stage]) for stage in STAGES),
+        ]
+        for name, run in _runs(results, "stage_ms")
+    ]
+    return Sheet(["", "ticks", "p50, ms", "p95", *STAGES], rows)
+
+
+def _folds(results: Results) -> Sheet:
+    rows = [
+        [
+            name,
+            number(run["folds"]),
+            *(number(run["during_fold"][q]) for q in ("messages", "p50", "p99", "max")),
+            *(number(run.get("without_fold", {}).get(q)) for q in ("p50", "p99", "max")),
+        ]
+        for name, run in _runs(results, "during_fold")
+    ]
+    head = ["", "folds", "messages meanwhile", "p50, ms", "p99", "max"]
+    return Sheet([*head, "without: p50, ms", "p99", "max"], rows)
