@@ -11,7 +11,7 @@ from bench.scenarios import Scenario, What
 from bench.stage import Stage
 
 Report = dict[str, Any]
-_LEAD = 15.0  # seconds from the beginning of a burst's load to its instant
+_LEAD = 15.0  # seconds from the beginning of a load to the instant of all its messages
 _OVERDUE = 30.0
 _PARTITIONS = 4
 
@@ -93,7 +93,8 @@ def hot(stage: Stage, scenario: Scenario) -> Report:
     observer = stage.observe((first, count), [(last, 1)])
     at = int((time.time() + _LEAD) * 1000)
     sent = stage.load(first=first, count=count, rate=1_000, at=at, spread=0.0, one_key=first)
-    return stage.answer(observer) | {"replaced_per_second": round(count / sent["seconds"])}
+    told = {"records": count, "replaced_per_second": round(count / sent["seconds"])}
+    return stage.answer(observer) | told
 
 
 def churn(stage: Stage, scenario: Scenario) -> Report:
@@ -107,7 +108,7 @@ def churn(stage: Stage, scenario: Scenario) -> Report:
     stage.load(first=second + kept, count=replaced, shift=first - second, **plan)
     gone = kept + replaced
     stage.load(first=first + gone, count=count - gone, cancel=True, **plan)
-    return stage.answer(observer)
+    return stage.answer(observer) | {"records": count * 9 // 5}
 
 
 def idle(stage: Stage, scenario: Scenario) -> Report:
@@ -120,7 +121,7 @@ def restart(stage: Stage, scenario: Scenario) -> Report:
     """Stop the job while some wait, start it when they are due, and see when the first is out."""
     count, first = scenario.count, stage.numbers()
     taken = len(stage.job.ticks())
-    at = int((time.time() + 8) * 1000)
+    at = int((time.time() + _LEAD) * 1000)
     stage.load(first=first, count=count, at=at, spread=0.5)
     stage.job.wait_for_commands(count, taken)
     stage.job.stop()

@@ -1,5 +1,6 @@
 """Measures one scenario on its stage: what came of it, what it cost, where its ticks went."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,23 +8,38 @@ import numpy as np
 
 from bench.acts import ACTS
 from bench.late import by_fold
+from bench.proc import tree
 from bench.sample import Sampler
 from bench.scenarios import Scenario, What
 from bench.stage import Stage
 
 STAGES = ("plan", "read", "decide", "commit", "hand_over", "maintain")
+_QUIET = 3.0  # seconds
+_LONGEST_FOLD = 180.0
 
 
 def measure(stage: Stage, scenario: Scenario, servers: Mapping[str, int]) -> dict[str, Any]:
-    """Play it and return all figures."""
+    """Play it and return all figures; what an earlier one left to be folded is none of it."""
+    _settle(stage)
     taken = len(stage.job.ticks())
     with Sampler(lambda: stage.job.pid, servers) as sampler:
         report = ACTS[scenario.what](stage, scenario)
-    figures = report | sampler.figures(report.get("messages", 0))
+    figures = report | sampler.figures(report.get("records", report.get("messages", 0)))
     figures |= _ticks(stage.job.ticks()[taken:], scenario)
     if sampler.folds and report.get("messages"):
         figures |= by_fold(*stage.seen(), sampler.folds)
     return figures
+
+
+def _settle(stage: Stage) -> None:
+    """Wait until no fold has been at work for a while."""
+    quiet_since, give_up = time.monotonic(), time.monotonic() + _LONGEST_FOLD
+    while (pid := stage.job.pid) is not None and time.monotonic() < give_up:
+        if any(process.part == "fold" for process in tree(pid)):
+            quiet_since = time.monotonic()
+        if time.monotonic() - quiet_since > _QUIET:
+            return
+        time.sleep(0.5)
 
 
 def _ticks(ticks: Sequence[Mapping[str, float]], scenario: Scenario) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from string import Template
 from bench.plots import draw
 from bench.results import ROOT, Results
 from bench.scenarios import BOTH, SCENARIOS
-from bench.tables import number, sheets
+from bench.sheet import number
+from bench.tables import sheets
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 TEMPLATE = Path(__file__).with_name("page.md")
@@ -80,11 +81,15 @@ def _gaps(results: Results) -> list[str]:
     for store in BOTH:
         named = [s.name for s in SCENARIOS if store in s.stores]
         there = results.scenarios(store)
-        left = [name for name in named if not _is_measured(there.get(name, {}))]
+        left = [_left_out(s, there.get(s, {})) for s in named if not _is_measured(there.get(s, {}))]
         if left:
             listed = "; ".join(left) if len(left) < len(named) else "none of the scenarios was run"
             lines.append(f"`{store}`: {listed}.")
     return lines
+
+
+def _left_out(name: str, run: dict[str, object]) -> str:
+    return f"{name} (failed)" if "failed" in run else name
 
 
 def _is_measured(run: dict[str, object]) -> bool:

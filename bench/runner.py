@@ -45,7 +45,7 @@ class Runner:
             try:
                 for place, (store, scenario) in enumerate(chosen):
                     self._say(f"{place + 1}/{len(chosen)} {store}: {scenario.name} ...")
-                    figures = self._measured(store, scenario)
+                    figures = self._tried(store, scenario)
                     self._results.put(store, scenario.name, figures)
                     done.append((store, scenario.name))
                     self._compare_with_raw(done)
@@ -56,6 +56,15 @@ class Runner:
                 self._leave()
             self._raw("after")
             self._compare_with_raw(done)
+
+    def _tried(self, store: Store, scenario: Scenario) -> dict[str, Any]:
+        """Measure it; what goes wrong is told, and the others are measured all the same."""
+        try:
+            return self._measured(store, scenario)
+        except (Exception, SystemExit) as error:
+            self._console.print_exception()
+            self._leave()
+            return {"failed": f"{type(error).__name__}: {error}"[:500]}
 
     def _measured(self, store: Store, scenario: Scenario) -> dict[str, Any]:
         asked = {"pending": scenario.pending, "rate": scenario.rate, "count": scenario.count}

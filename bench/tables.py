@@ -1,48 +1,24 @@
 """The tables of the page and of the terminal, from the figures there are."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from rich.table import Table
 
-from bench.bars import BARS, FAULTS, PEERS, Bar, Verdict
+from bench.bars import BARS, FAULTS, PEERS
 from bench.measuring import STAGES
 from bench.results import Results
-from bench.scenarios import BOTH
+from bench.sheet import NONE, Sheet, number
+from bench.verdicts import against, judged, stores_in, verdict
 
-NONE = "-"
 Run = dict[str, Any]
-_AHEAD = {Verdict.MET: "ahead", Verdict.MISSED: "behind"}
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """One table, all text."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    def markdown(self) -> str:
-        """Return it as Markdown; a sentence if there is nothing in it."""
-        if not self.rows:
-            return "Not measured."
-        lines = [self.head, ["---", *["---:"] * (len(self.head) - 1)], *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-    def terminal(self) -> Table:
-        """Return it for a terminal."""
-        table = Table(*self.head)
-        for row in self.rows:
-            table.add_row(*row)
-        return table
 
 
 def sheets(results: Results) -> dict[str, Sheet]:
     """Return all tables by the names that the page has for them."""
     return {
-        "bars": _judged(results, BARS, "bound", _verdict),
-        "peers": _judged(results, PEERS, "theirs", _against),
+        "bars": judged(results, BARS, "bound", verdict),
+        "peers": judged(results, PEERS, "theirs", against),
         "lateness": _lateness(results),
         "rates": _rates(results),
         "restarts": _restarts(results),
@@ -58,43 +34,6 @@ def terminal(results: Results) -> Iterator[Table]:
     for sheet in sheets(results).values():
         if sheet.rows:
             yield sheet.terminal()
-
-
-def number(value: object) -> str:
-    """Write a figure as short as it may be read."""
-    if not isinstance(value, int | float):
-        return NONE
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def stores_in(results: Results) -> list[str]:
-    """Return the stores that anything was measured of; Delta in any case."""
-    return [store for store in BOTH if store == "delta" or results.scenarios(store)]
-
-
-def _judged(
-    results: Results, bars: Sequence[Bar], bound: str, said: Callable[[Bar, Verdict, float], str]
-) -> Sheet:
-    stores, rows = stores_in(results), []
-    for bar in bars:
-        told = []
-        for store in stores:
-            verdict, figure = bar.judged(results, store)
-            told.append(verdict.value if figure is None else said(bar, verdict, figure))
-        sign = f"{bar.sign} " if bound == "bound" else ""
-        rows.append([bar.name, f"{sign}{number(bar.bound)} {bar.unit}".strip(), *told])
-    return Sheet(["", bound, *stores], rows)
-
-
-def _verdict(bar: Bar, verdict: Verdict, figure: float) -> str:
-    text = f"{verdict.value}: {number(figure)} {bar.unit}".strip()
-    return f"**{text}**" if verdict is Verdict.MISSED else text
-
-
-def _against(bar: Bar, verdict: Verdict, figure: float) -> str:
-    return f"{number(figure)} {bar.unit}, {_AHEAD[verdict]}"
 
 
 def _runs(results: Results, field: str) -> Iterator[tuple[str, Run]]:
