@@ -13,6 +13,7 @@ from bench.stage import Stage
 Report = dict[str, Any]
 _LEAD = 15.0  # seconds from the beginning of a load to the instant of all its messages
 _OVERDUE = 30.0
+_START = 400.0  # seconds that an observer waits while a job starts
 _PARTITIONS = 4
 
 
@@ -77,7 +78,7 @@ def backlog(stage: Stage, scenario: Scenario) -> Report:
     """Start the job when all are overdue."""
     count, first = scenario.count, stage.numbers()
     made = stage.make_overdue(first, count, _OVERDUE)
-    observer = stage.observe((first, count), [(first, count)])
+    observer = stage.observe((first, count), [(first, count)], _START)
     begun = time.time()
     started = stage.job.start()
     report = stage.answer(observer)
@@ -126,7 +127,7 @@ def restart(stage: Stage, scenario: Scenario) -> Report:
     stage.job.wait_for_commands(count, taken)
     stage.job.stop()
     time.sleep(max(0.0, at / 1000 + 1 - time.time()))
-    observer = stage.observe((first, count), [(first, count)])
+    observer = stage.observe((first, count), [(first, count)], _START)
     begun = time.time()
     started = stage.job.start()
     report = stage.answer(observer)
@@ -158,7 +159,7 @@ ACTS: dict[What, Callable[[Stage, Scenario], Report]] = {
 def _burst(stage: Stage, scenario: Scenario, then: Callable[[float], None]) -> Report:
     count, first = scenario.count, stage.numbers()
     taken = len(stage.job.ticks())
-    observer = stage.observe((first, count), [(first, count)])
+    observer = stage.observe((first, count), [(first, count)], _START)
     at = time.time() + _LEAD
     stage.load(first=first, count=count, at=int(at * 1000), spread=1.0)
     stage.job.wait_for_commands(count, taken)

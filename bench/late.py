@@ -25,7 +25,7 @@ def faults(expected: Sequence[tuple[int, int]], numbers: Ints) -> dict[str, int]
 
 def lateness(late: Ints) -> dict[str, float]:
     """Return quantiles in milliseconds, and the most."""
-    named = {f"p{q}": round(float(np.percentile(late, q)), 1) for q in QUANTILES}
+    named = {f"p{q}": _rounded(late, q) for q in QUANTILES}
     return named | {"max": float(late.max())}
 
 
@@ -37,7 +37,7 @@ def during(late: Ints, appended: Ints) -> list[tuple[int, float, float]]:
     places, starts = np.unique(seconds, return_index=True)
     parts = np.split(late, starts[1:])
     return [
-        (int(second), *(round(float(np.percentile(part, q)), 1) for q in (50, 99)))
+        (int(second), _rounded(part, 50), _rounded(part, 99))
         for second, part in zip(places, parts, strict=True)
     ]
 
@@ -52,3 +52,7 @@ def by_fold(due: Ints, appended: Ints, folds: Sequence[Span]) -> dict[str, dict[
     return {
         name: lateness(part) | {"messages": len(part)} for name, part in parts.items() if len(part)
     }
+
+
+def _rounded(late: Ints, quantile: float) -> float:
+    return round(float(np.percentile(late, quantile)), 1)

@@ -16,6 +16,7 @@ from bench.stage import Stage
 STAGES = ("plan", "read", "decide", "commit", "hand_over", "maintain")
 _QUIET = 3.0  # seconds
 _LONGEST_FOLD = 180.0
+_REPLAYED = 10.0  # seconds: a batch that was planned by the run before a restart
 
 
 def measure(stage: Stage, scenario: Scenario, servers: Mapping[str, int]) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def measure(stage: Stage, scenario: Scenario, servers: Mapping[str, int]) -> dic
     taken = len(stage.job.ticks())
     with Sampler(lambda: stage.job.pid, servers) as sampler:
         report = ACTS[scenario.what](stage, scenario)
-    figures = report | sampler.figures(report.get("records", report.get("messages", 0)))
+    figures = report | sampler.figures(int(report.get("records", report.get("messages", 0))))
     figures |= _ticks(stage.job.ticks()[taken:], scenario)
     if sampler.folds and report.get("messages"):
         figures |= by_fold(*stage.seen(), sampler.folds)
@@ -45,7 +46,8 @@ def _settle(stage: Stage) -> None:
 def _ticks(ticks: Sequence[Mapping[str, float]], scenario: Scenario) -> dict[str, Any]:
     """Return how long ticks took, and their stages on average, in milliseconds."""
     idle = scenario.what is What.IDLE
-    busy = [tick for tick in ticks if idle or tick["commands"] or tick["claims"]]
+    served = [tick for tick in ticks if idle or tick["commands"] or tick["claims"]]
+    busy = [tick for tick in served if tick["plan"] < _REPLAYED]
     if not busy:
         return {}
     times = np.array([tick["seconds"] for tick in busy]) * 1000

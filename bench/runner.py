@@ -67,7 +67,11 @@ class Runner:
             return {"failed": f"{type(error).__name__}: {error}"[:500]}
 
     def _measured(self, store: Store, scenario: Scenario) -> dict[str, Any]:
-        asked = {"pending": scenario.pending, "rate": scenario.rate, "count": scenario.count}
+        asked: dict[str, Any] = {
+            "pending": scenario.pending,
+            "rate": scenario.rate,
+            "count": scenario.count,
+        }
         asked |= {"seconds": scenario.seconds, "ahead": list(scenario.ahead)}
         if scenario.what is What.NAIVE:
             return asked | self._naive(scenario)

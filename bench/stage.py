@@ -96,7 +96,7 @@ class Stage:
         """Wait for what a process says at its end; the job must stay alive meanwhile."""
         said = process.stdout.read() if process.stdout else ""
         if process.wait() != 0:
-            raise SystemExit(f"{process.args} failed")
+            raise SystemExit(f"{process.args!r} failed")
         answer: dict[str, Any] = json.loads(said)
         return answer
 
