@@ -8,6 +8,7 @@ not have, so that they are nobody else's.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -74,10 +75,11 @@ class _Made:
         return self._waiting.count
 
     def parts(self, start: int, most: int) -> Iterator[Part]:
-        """Make the rows, some at a time."""
-        for first in range(start, self._waiting.count, most):
-            upto = min(first + most, self._waiting.count)
-            yield Part(self._rows(np.arange(first, upto)), upto)
+        """Make the rows, those of a day together: they go to files of their own."""
+        for day, next_day in pairwise(self._days()):
+            for first in range(max(day, start), next_day, most):
+                upto = min(first + most, next_day)
+                yield Part(self._rows(np.arange(first, upto)), upto)
 
     def made(self) -> pa.Table:
         """Return no claims."""
@@ -93,6 +95,13 @@ class _Made:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+    def _days(self) -> list[int]:
+        """Return the places at which days begin, and the end."""
+        w = self._waiting
+        midnights = range((w.soonest // DAY + 1) * DAY, w.latest, DAY)
+        places = (-((w.soonest - at) * w.count // (w.latest - w.soonest)) for at in midnights)
+        return sorted({0, *places, w.count})
 
     def _rows(self, places: Ints) -> pa.Table:
         w = self._waiting
