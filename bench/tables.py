@@ -21,6 +21,7 @@ def sheets(results: Results) -> dict[str, Sheet]:
         "peers": judged(results, PEERS, "theirs", against),
         "lateness": _lateness(results),
         "rates": _rates(results),
+        "naive": _naive(results),
         "restarts": _restarts(results),
         "sizes": _sizes(results),
         "costs": _costs(results),
@@ -71,6 +72,20 @@ def _rates(results: Results) -> Sheet:
             share = f"{run['of_raw']:.0%}".replace("%", " %") if "of_raw" in run else NONE
             rows.append([name, number(run[field]), share])
     return Sheet(["", "messages a second", "of the raw rate"], rows)
+
+
+def _naive(results: Results) -> Sheet:
+    rows = []
+    for _, run in _runs(results, "naive"):
+        told = run["naive"]
+        named = {
+            "a MERGE for each tick, 1,000 messages a tick": "messages_per_second",
+            "… whatever came since the last tick": "messages_per_second_unbounded",
+            "… 1,000 a tick, without reading and the micro-batch": "messages_per_second_of_work",
+            "our state, the same work": "ours_messages_per_second",
+        }
+        rows += [[name, number(told[field])] for name, field in named.items() if field in told]
+    return Sheet(["", "messages a second"], rows)
 
 
 def _restarts(results: Results) -> Sheet:

@@ -84,6 +84,25 @@ def test_a_rate_is_compared_with_the_raw_one() -> None:
     assert line(page, "a burst of 100,000").endswith("39,000 /s, ahead |")
 
 
+def test_the_baseline_is_compared_from_end_to_end_and_for_the_same_work() -> None:
+    found = results()
+    told = {"messages_per_second": 100.0, "ratio": 60.0, "ours_messages_per_second": 9_000.0}
+    found.put("delta", "naive MERGE, 1 M pending", {"messages_per_second": 100.0, "naive": told})
+    found.put("delta", "100,000 at once, 1 M pending", {"messages_per_second": 4_000})
+    page = text(found, {})
+    assert line(page, "messages a second at 1 M").endswith("| ≥ 50 | **missed: 40** |")
+    assert line(page, "… the state and publishing alone").endswith("| ≥ 50 | met: 60 |")
+    assert line(page, "our state, the same work").endswith("| 9,000 |")
+
+
+def test_a_scenario_that_failed_is_told_as_such() -> None:
+    found = results()
+    found.put("delta", "5,000/s", {"failed": "SystemExit: the job ended"})
+    page = text(found, {})
+    assert "5,000/s (failed); 10,000/s" in page
+    assert line(page, "lateness p99 at 5,000/s, 15 %").endswith("| not measured |")
+
+
 def test_what_is_left_out_is_named() -> None:
     page = text(results(), {})
     assert "- `mongo`: none of the scenarios was run." in page
