@@ -8,12 +8,12 @@ from typing import Any, Self
 from bench.late import Span
 from bench.proc import cpu_seconds, tree
 
-_EVERY = 0.25  # seconds
+_EVERY = 0.5  # seconds; a look takes some milliseconds
 _MB = 1_000_000
 
 
 class Sampler:
-    """Looks at the job's processes a few times a second; the job may be started anew meanwhile."""
+    """Looks at the job's processes twice a second; the job may be started anew meanwhile."""
 
     def __init__(self, job: Callable[[], int | None], servers: Mapping[str, int]) -> None:
         self._job = job
