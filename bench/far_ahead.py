@@ -75,8 +75,9 @@ class _Made:
         return self._waiting.count
 
     def parts(self, start: int, most: int) -> Iterator[Part]:
-        """Make the rows, those of a day together: they go to files of their own."""
-        for day, next_day in pairwise(self._days()):
+        """Make the rows; where they are many those of a day together, for they share files."""
+        count = self._waiting.count
+        for day, next_day in pairwise(self._days() if count > most else [0, count]):
             for first in range(max(day, start), next_day, most):
                 upto = min(first + most, next_day)
                 yield Part(self._rows(np.arange(first, upto)), upto)

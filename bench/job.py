@@ -41,9 +41,9 @@ class Job:
         begun = time.monotonic()
         self._process = Leashed(self._command, self._log)
         self._wait_for(_SPARK)
-        spark = time.monotonic() - begun
+        spark = round(time.monotonic() - begun, 2)
         self._wait_for(_READY)
-        return {"spark_seconds": spark, "ready_seconds": time.monotonic() - begun}
+        return {"spark_seconds": spark, "ready_seconds": round(time.monotonic() - begun, 2)}
 
     def ticks(self) -> list[dict[str, float]]:
         """Return what the job noted of each tick so far."""

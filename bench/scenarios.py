@@ -66,7 +66,9 @@ SCENARIOS = (
     Scenario("idle", What.IDLE, "10 k pending", seconds=60, quick=True),
     Scenario("kill -9 in mid-burst", What.KILL, "10 k pending", count=100_000, quick=True),
     Scenario("restart, 10 k pending", What.RESTART, "10 k pending", count=100),
-    Scenario("200,000 overdue at start", What.BACKLOG, "overdue", count=200_000, quick=True),
+    Scenario(
+        "200,000 overdue at start", What.BACKLOG, "overdue", pending=0, count=200_000, quick=True
+    ),
     _steady("1,000/s, 1 M pending", 1_000, "1 M pending", pending=MILLION, quick=True),
     Scenario(
         "100,000 at once, 1 M pending",
