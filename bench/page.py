@@ -61,8 +61,14 @@ def _machine(results: Results) -> str:
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     return (
         f"Measured on {machine['cores']} cores ({machine['cpu']}), {machine['memory_gb']} GiB, "
-        f"{machine['os']}; {named}."
+        f"{machine['os']}; {named}.{_load(results)}"
     )
+
+
+def _load(results: Results) -> str:
+    """Tell how busy the machine was with other things: a guest of that kind spoils the figures."""
+    load = results.content.get("load_before")
+    return "" if load is None else f" Its load average before the run was {number(load)}."
 
 
 def _ahead(results: Results) -> str:

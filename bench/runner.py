@@ -1,6 +1,7 @@
 """Runs scenarios one after the other on one broker, and keeps what each of them gave."""
 
 import importlib
+import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ class Runner:
         done: list[tuple[Store, str]] = []
         with self._servers:
             self._broker = self._servers.enter_context(LocalKafka())
-            self._results.content["raw"] = {}
+            self._results.content |= {"raw": {}, "load_before": round(os.getloadavg()[0], 2)}
             self._raw("before")
             try:
                 for place, (store, scenario) in enumerate(chosen):
