@@ -9,6 +9,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from bench.bars import K10, M1, M10
 from bench.measuring import STAGES
@@ -49,11 +50,12 @@ def _lateness(axes: Axes, runs: Runs) -> bool:
             color=line.get_color(),
             label=f"{name}: p99",
         )
-    axes.set(yscale="log", xlabel="second of the run", ylabel="lateness, ms")
+    axes.set(yscale="log", ylim=(1, None), xlabel="second of the run", ylabel="lateness, ms")
     axes.set_title("How late messages were, second by second")
     axes.grid(visible=True, which="both", alpha=0.3)
-    if shown:
-        axes.legend(loc="upper right")
+    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    _legend(axes)
     return bool(shown)
 
 
@@ -73,12 +75,13 @@ def _pending(axes: Axes, runs: Runs) -> bool:
     axes.set_xticks(range(len(found)), labels)
     axes.set(xlabel="messages pending far ahead", ylabel="milliseconds")
     axes.set_title("1,000 messages a second, by what is pending")
-    axes.legend(loc="lower right")
+    _legend(axes)
     return len(found) > 1
 
 
 def _stages(axes: Axes, runs: Runs) -> bool:
-    found = {name: run["stage_ms"] for name, run in runs.items() if "stage_ms" in run}
+    shown = {name: run for name, run in runs.items() if "stage_ms" in run and run["rate"]}
+    found = {name: run["stage_ms"] for name, run in shown.items()}
     left = [0.0] * len(found)
     for stage in STAGES:
         widths = [stages[stage] for stages in found.values()]
@@ -87,8 +90,14 @@ def _stages(axes: Axes, runs: Runs) -> bool:
     axes.invert_yaxis()
     axes.set(xlabel="milliseconds, on average")
     axes.set_title("Where a tick's time goes")
-    axes.legend(loc="lower right")
+    _legend(axes)
     return bool(found)
+
+
+def _legend(axes: Axes) -> None:
+    """Say beside the picture what is what: in it there is always something in the way."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
 def _shares(axes: Axes, runs: Runs) -> bool:
