@@ -71,10 +71,12 @@ class Sampler:
         held: dict[str, int] = {"job": 0}
         for process in tree(root) if root is not None else ():
             name = (process.pid, process.begun)
+            # Whoever is about to start another program is there twice for an instant.
+            size = process.rss if name in self._cpu or not new else 0
             first, _ = self._cpu.get(name, (0.0 if new else process.cpu, 0.0))
             self._cpu[name] = (first, process.cpu)
-            held[process.part] = held.get(process.part, 0) + process.rss
-            held["job"] += process.rss
+            held[process.part] = held.get(process.part, 0) + size
+            held["job"] += size
             if process.part == "fold":
                 begun, _ = self._folds.get(name, (time.time() - _EVERY / 2, 0.0))
                 self._folds[name] = (begun, time.time())
