@@ -123,10 +123,12 @@ def restart(stage: Stage, scenario: Scenario) -> Report:
     """Stop the job while some wait, start it when they are due, and see when the first is out."""
     count, first = scenario.count, stage.numbers()
     taken = len(stage.job.ticks())
-    at = int((time.time() + _LEAD) * 1000)
+    at = int((time.time() + 2 * _LEAD) * 1000)  # the job must be down by then
     stage.load(first=first, count=count, at=at, spread=0.5)
     stage.job.wait_for_commands(count, taken)
     stage.job.stop()
+    if time.time() * 1000 > at:
+        raise SystemExit("the job took too long to stop: its messages went out before")
     time.sleep(max(0.0, at / 1000 + 1 - time.time()))
     observer = stage.observe((first, count), [(first, count)], _START)
     begun = time.time()
