@@ -7,10 +7,10 @@ STORE ?= delta
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install machine demo test torture lint bench docs openapi wheel pins clean
+.PHONY: help install machine demo test torture lint bench bench-full docs openapi wheel pins clean
 
 help: ## list what can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | \
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
 	  while IFS='|' read -r name text; do printf '%-16s %s\n' "$$name" "$$text"; done
 
 install: $(STAMP) ## put everything into .venv, in the pinned versions
@@ -54,8 +54,11 @@ lint: $(STAMP) ## check style, types and who may import whom
 	$(SAY) "lint-imports ..."
 	@$(BIN)/lint-imports > .venv/imports.log 2>&1 || { cat .venv/imports.log; exit 1; }
 
-bench: machine ## measure, and print the machine and tables; STORE=mongo: both stores side by side
+bench: machine ## measure for ten minutes, and write docs/benchmarks.md; STORE=mongo or both
 	@$(BIN)/python -m bench --store $(STORE)
+
+bench-full: machine ## measure everything on both stores, and write docs/benchmarks.md
+	@$(BIN)/python -m bench --set full --store both
 
 wheel: $(STAMP) ## build the wheel, for spark-submit and Databricks, into dist
 	@$(BIN)/python -m hatchling build -t wheel -d dist

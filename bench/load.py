@@ -1,55 +1,83 @@
-"""A process that sends events: ``python -m bench.load`` with one JSON object on stdin."""
+"""A process that sends events: ``python -m bench.load`` with one JSON object on stdin.
+
+Besides where to: ``first`` and ``count`` number the events; ``rate`` a second (0: as fast as it
+goes); due ``ahead`` (from, to) seconds after they are sent, or ``at`` an instant and within
+``spread`` seconds of it. The key has the event's number plus ``shift``, or is ``one_key`` for all.
+``cancel``: withdraws these keys instead. ``keep``: is ignored while its key is pending.
+"""
 
 import json
-import random
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 from confluent_kafka import Producer
 
-from bench.events import Record, keeping, record
+from bench.events import Headers, Ints, keeping, records
 
-_SLICE = 0.02  # seconds
+_PAUSE = 0.01  # seconds; what falls due to be sent meanwhile is sent at once
+_MOST = 2_000
 
 
 def main() -> None:
-    """Send ``count`` events at ``rate`` a second (0: as fast as possible), due as told."""
+    """Send what the plan says, and tell when that was."""
     plan = json.load(sys.stdin)
-    chance = random.Random(plan["seed"])
     producer = Producer(
         {
             "bootstrap.servers": plan["servers"],
-            "linger.ms": 20,
+            "linger.ms": 5,
             "partitioner": "murmur2_random",
             "queue.buffering.max.messages": 1_000_000,
         }
     )
     begun = time.time()
-    for n in range(plan["first"], plan["first"] + plan["count"]):
-        _pace(begun, n - plan["first"], plan["rate"])
-        due = plan.get("at") or time.time() * 1000 + chance.uniform(*plan["ahead"]) * 1000
-        if plan.get("at"):
-            due += chance.uniform(0, plan["spread"]) * 1000
-        _send(producer, plan["input"], *_event(n, int(due), plan))
+    for event in _events(plan, begun):
+        _send(producer, plan["input"], *event)
     producer.flush()
-    json.dump({"seconds": time.time() - begun}, sys.stdout)
+    json.dump({"begun": begun, "seconds": time.time() - begun}, sys.stdout)
 
 
-def _event(n: int, due: int, plan: dict) -> Record:
-    """Return the event; with ``keep`` every other one is of a key that is pending since long."""
-    if "keep" not in plan:
-        return record(n, due, plan["output"])
-    return keeping(record(n, due, plan["output"], plan["keep"] + n if n % 2 else None))
+def _events(plan: dict[str, Any], begun: float) -> Iterator[tuple[bytes, bytes | None, Headers]]:
+    chance = np.random.default_rng(plan["seed"])
+    for numbers in _paced(plan["first"], plan["count"], plan["rate"], begun):
+        keys = numbers + plan.get("shift", 0)
+        if "one_key" in plan:
+            keys = np.full_like(numbers, plan["one_key"])
+        made = records(numbers, _dues(plan, len(numbers), chance), keys, plan["output"], chance)
+        for key, value, headers in made:
+            if plan.get("cancel"):
+                yield key, None, []
+            else:
+                yield key, value, keeping(headers) if plan.get("keep") else headers
 
 
-def _pace(begun: float, sent: int, rate: float) -> None:
-    if rate:
-        early = begun + sent / rate - time.time()
-        if early > _SLICE:
-            time.sleep(early)
+def _paced(first: int, count: int, rate: float, begun: float) -> Iterator[Ints]:
+    """Return the numbers whose turn it is, again and again."""
+    sent = 0
+    while sent < count:
+        turn = int((time.time() - begun) * rate) if rate else count
+        upto = min(turn, count, sent + _MOST)
+        if upto > sent:
+            yield np.arange(first + sent, first + upto)
+            sent = upto
+        else:
+            time.sleep(_PAUSE)
 
 
-def _send(producer: Producer, topic: str, key: bytes, value: bytes, headers: list) -> None:
+def _dues(plan: dict[str, Any], count: int, chance: np.random.Generator) -> Ints:
+    """Return instants in milliseconds."""
+    if plan.get("at"):
+        return (plan["at"] + chance.uniform(0, plan["spread"] * 1000, count)).astype(np.int64)
+    soonest, latest = plan["ahead"]
+    ahead = chance.uniform(soonest * 1000, latest * 1000, count)
+    return (time.time() * 1000 + ahead).astype(np.int64)
+
+
+def _send(
+    producer: Producer, topic: str, key: bytes, value: bytes | None, headers: Headers
+) -> None:
     while True:
         try:
             producer.produce(topic, value, key, headers=headers)

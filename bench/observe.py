@@ -1,27 +1,84 @@
 """A process that reads the output topic as a committed reader would, and checks every message.
 
-``python -m bench.observe`` with one JSON object on stdin; prints one JSON object at the end. It
-knows nothing of the job: lateness is the broker's append time minus the due instant in the payload.
+``python -m bench.observe`` with one JSON object on stdin; prints a line when it is ready and one
+JSON object at the end. It knows nothing of the job: lateness is the broker's append time minus the
+due instant in the payload. ``expect``: ranges (first, count) of the numbers that are to come, each
+once; ``own``: the range of all numbers that were sent here, others are passed over.
 """
 
 import json
 import sys
 import time
+from typing import Any
 
 import numpy as np
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, TopicPartition
 
-from bench.events import read
+from bench.events import Ints, read_all
+from bench.late import during, faults, lateness
+
+_AT_ONCE = 10_000
+_LINGER = 2.0  # seconds: what comes twice comes after all came once
 
 
 def main() -> None:
-    """Read until ``count`` different messages came, or none came for ``patience`` seconds."""
+    """Read until all came, and a little longer, or none came for ``patience`` seconds."""
     plan = json.load(sys.stdin)
+    consumer = _at_the_end(plan["servers"], plan["output"])
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    seen, wanted = Seen(plan["own"]), sum(count for _, count in plan["expect"])
+    last, full = time.monotonic(), None
+    while full is None or time.monotonic() - full < _LINGER:
+        came = seen.add(consumer.consume(_AT_ONCE, 0.5))
+        last = time.monotonic() if came else last
+        if full is None and seen.count >= wanted and seen.different(plan["expect"]) == wanted:
+            full = time.monotonic()
+        if full is None and time.monotonic() - last > plan["patience"]:
+            break
+    consumer.close()
+    numbers, due, appended = seen.columns()
+    np.savez(plan["file"], due=due, appended=appended)
+    json.dump(_report(plan, numbers, due, appended), sys.stdout)
+
+
+class Seen:
+    """What came, column by column."""
+
+    def __init__(self, own: tuple[int, int]) -> None:
+        self._first, self._end = own[0], own[0] + own[1]
+        self._parts: list[tuple[Ints, Ints, Ints]] = []
+        self.count = 0
+
+    def add(self, messages: list[Any]) -> int:
+        """Keep what is ours and return how many that were."""
+        if not messages:
+            return 0
+        numbers, due = read_all([message.value() for message in messages])
+        appended = np.array([message.timestamp()[1] for message in messages])
+        ours = (numbers >= self._first) & (numbers < self._end)
+        self._parts.append((numbers[ours], due[ours], appended[ours]))
+        self.count += int(ours.sum())
+        return int(ours.sum())
+
+    def different(self, ranges: list[tuple[int, int]]) -> int:
+        """Count the numbers within some ranges that came at least once."""
+        numbers = np.unique(self.columns()[0])
+        return sum(int(((numbers >= at) & (numbers < at + n)).sum()) for at, n in ranges)
+
+    def columns(self) -> tuple[Ints, Ints, Ints]:
+        """Return numbers, due instants and append times."""
+        none = np.zeros(0, np.int64)
+        numbers, due, appended = zip((none, none, none), *self._parts, strict=True)
+        return np.concatenate(numbers), np.concatenate(due), np.concatenate(appended)
+
+
+def _at_the_end(servers: str, topic: str) -> Consumer:
+    """Return a consumer that reads what comes from now on."""
     consumer = Consumer(
         {
-            "bootstrap.servers": plan["servers"],
-            "group.id": f"observer-{plan['output']}",
-            "auto.offset.reset": "earliest",
+            "bootstrap.servers": servers,
+            "group.id": f"observer-{topic}",
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
             # Append times tell the lateness: there is no hurry, and the broker has other work.
@@ -29,42 +86,25 @@ def main() -> None:
             "fetch.wait.max.ms": 500,
         }
     )
-    consumer.subscribe([plan["output"]])
-    seen: dict[int, int] = {}
-    late: list[int] = []
-    appended: list[int] = []
-    last = time.monotonic()
-    while len(seen) < plan["count"] and time.monotonic() - last < plan["patience"]:
-        for message in consumer.consume(1000, 0.5):
-            number, due = read(message.value())
-            seen[number] = seen.get(number, 0) + 1
-            late.append(message.timestamp()[1] - due)
-            appended.append(message.timestamp()[1])
-            last = time.monotonic()
-    consumer.close()
-    json.dump(_report(plan["count"], seen, late, appended), sys.stdout)
+    partitions = consumer.list_topics(topic, 30).topics[topic].partitions
+    places = [TopicPartition(topic, number) for number in partitions]
+    for place in places:
+        place.offset = consumer.get_watermark_offsets(place, 30)[1]
+    consumer.assign(places)
+    return consumer
 
 
-def _report(count: int, seen: dict[int, int], late: list[int], appended: list[int]) -> dict:
-    times = np.array(late or [0])
-    return {
-        "lost": count - len(seen),
-        "twice": sum(n - 1 for n in seen.values()),
-        "early": int((times < 0).sum()),
-        "late_ms": {f"p{q}": float(np.percentile(times, q)) for q in (50, 95, 99, 99.9)},
-        "late_max_ms": float(times.max()),
-        "by_second": _by_second(times, np.array(appended or [0])),
-        "span_seconds": (max(appended) - min(appended)) / 1000 if appended else 0.0,
+def _report(plan: dict[str, Any], numbers: Ints, due: Ints, appended: Ints) -> dict[str, Any]:
+    report: dict[str, Any] = {"messages": len(numbers)} | faults(plan["expect"], numbers)
+    report |= {"early": int((appended < due).sum())}
+    if not len(numbers):
+        return report
+    return report | {
+        "late_ms": lateness(appended - due),
+        "by_second": during(appended - due, appended),
+        "first_ms": int(appended.min()),
+        "last_ms": int(appended.max()),
     }
-
-
-def _by_second(late: np.ndarray, appended: np.ndarray) -> list[tuple[int, float, float]]:
-    """Return p50 and p99 of what was published in each second of the run."""
-    seconds = (appended - appended.min()) // 1000
-    return [
-        (int(second), *map(float, np.percentile(late[seconds == second], (50, 99))))
-        for second in np.unique(seconds)
-    ]
 
 
 if __name__ == "__main__":

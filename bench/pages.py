@@ -12,9 +12,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from bench.job import state_settings
 from bench.made_state import MadeState
 from bench.questions import QUESTIONS, Question
-from bench.scenarios import state_settings
 from bench.store import NOW, Load
 from pipeline.local_mongo import LocalMongo
 from pipeline.mongo_engine import licence

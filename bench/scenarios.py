@@ -1,162 +1,145 @@
-"""The runs of the benchmark; each starts a job of its own and returns what was measured."""
+"""What is measured, as data. Scenarios in a row with the same ``job`` share one, in this order."""
 
-import json
-import subprocess
-import sys
-import time
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Literal
 
-import numpy as np
+Store = Literal["delta", "mongo"]
+BOTH: tuple[Store, ...] = ("delta", "mongo")
+DELTA: tuple[Store, ...] = ("delta",)
 
-from bench.job import Job
-from pipeline.local_kafka import LocalKafka
+AT_ONCE = (0.0, 0.0)
+AHEAD = (20.0, 40.0)  # seconds from sending a message to its instant
+QUICK_AHEAD = (10.0, 30.0)
+QUICK_SHARE = 3  # the quick set takes so much less time for what goes on for a while
 
-FAR = (86_400.0, 2 * 86_400.0)  # seconds ahead: pending for the whole run
-SEED = 7
+FEW, MILLION, TEN_MILLION = 10_000, 1_000_000, 10_000_000
+
+
+class What(StrEnum):
+    """What happens in a scenario; bench/acts.py does it."""
+
+    STEADY = "steady"  # a rate, for some seconds
+    POLICY = "policy"  # the same; every other one asks about its key and is ignored
+    FLOOD = "flood"  # as many as it takes, as fast as they can be sent, due at once
+    BURST = "burst"  # all fall due within one second
+    KILL = "kill"  # the same, and the job is killed in the middle and started again
+    BACKLOG = "backlog"  # all are overdue when the job starts
+    HOT = "hot"  # one key is replaced again and again; the last version goes out
+    CHURN = "churn"  # 80 % are replaced or cancelled before they are due
+    IDLE = "idle"  # nothing
+    RESTART = "restart"  # the job is stopped and started again
+    NAIVE = "naive"  # bench/naive.py instead: a MERGE for each tick
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """Where the scenarios run."""
+class Scenario:
+    """One row of the tables."""
 
-    broker: LocalKafka
-    folder: Path
-    mongo: str | None = None  # the URI of the MongoDB that keeps the state; None: Delta tables
-
-    def steady(
-        self,
-        name: str,
-        seconds: int = 40,
-        rate: int = 1000,
-        pending: int = 0,
-        keeping: bool = False,
-    ) -> dict:
-        """Serve ``rate`` a second, due 10 to 30 s ahead, with ``pending`` others far ahead.
-
-        ``keeping``: then the same once more with a policy that looks at the pending one.
-        """
-        topics, job = self._job(name)
-        ingest = self._preload(job, topics, pending) if pending else None
-        taken = len(job.ticks())
-        count = seconds * rate
-        observer = self._observe(topics, count)
-        self._load(topics, count, first=0, rate=rate, ahead=(10.0, 30.0))
-        lag = pending + count - sum(tick["commands"] for tick in job.ticks())
-        report = _answer(observer)
-        ticks = _served(job, taken)
-        kept = self._keeping(job, topics, seconds, rate, first=count) if keeping else {}
-        job.stop()
-        return report | {
-            **kept,
-            "tick_ms": {f"p{q}": float(np.percentile(ticks, q)) for q in (50, 95)},
-            "lag_at_end": lag,
-            "ingest_rate": ingest,
-        }
-
-    def burst(self, count: int = 100_000) -> dict:
-        """Send ``count`` messages that all fall due within one second."""
-        topics, job = self._job("burst")
-        observer = self._observe(topics, count)
-        at = int(time.time() * 1000) + 30_000
-        self._load(topics, count, first=0, rate=0, at=at, spread=1.0)
-        job.wait_for_commands(count)
-        ahead = at / 1000 - time.time()
-        report = _answer(observer)
-        job.stop()
-        return report | {"publish_rate": _rate(report, count), "ahead": ahead}
-
-    def drain(self, count: int = 200_000) -> dict:
-        """Stop the job while ``count`` messages wait, start it when all of them are overdue."""
-        topics, job = self._job("drain")
-        at = int(time.time() * 1000) + 120_000
-        self._load(topics, count, first=0, rate=0, at=at, spread=30.0)
-        job.wait_for_commands(count)
-        job.stop()
-        time.sleep(max(at / 1000 + 31 - time.time(), 0))
-        job.start()
-        report = _answer(self._observe(topics, count))
-        job.stop()
-        return report | {"publish_rate": _rate(report, count)}
-
-    def idle(self, seconds: int = 30) -> dict:
-        """Let a job with nothing to do tick, and see what that costs."""
-        _, job = self._job("idle")
-        job.wait_for_commands(0)
-        time.sleep(60)  # the JVM warms up: compiling is not idling
-        before, begun = job.cpu_seconds(), time.monotonic()
-        time.sleep(seconds)
-        used = job.cpu_seconds() - before
-        job.stop()
-        return {"core_share": used / (time.monotonic() - begun)}
-
-    def _job(self, name: str) -> tuple[tuple[str, str], Job]:
-        name = f"{name}-mongo" if self.mongo else name
-        topics = (f"{name}.in", f"{name}.out")
-        self.broker.create_topics(topics, partitions=4, config=_APPEND_TIME)
-        folder = self.folder / name
-        state = state_settings(name, folder, self.mongo)
-        return topics, Job(folder, self.broker.bootstrap_servers, topics, state)
-
-    def _keeping(
-        self, job: Job, topics: tuple[str, str], seconds: int, rate: int, first: int
-    ) -> dict:
-        """Serve events that are ignored while their key is pending, which every other one is."""
-        taken, count = len(job.ticks()), seconds * rate
-        self._load(topics, count, first=first, rate=rate, ahead=(10.0, 30.0), keep=_FAR_KEYS)
-        ticks = _served(job, taken)
-        return {"keeping_tick_ms": {f"p{q}": float(np.percentile(ticks, q)) for q in (50, 95)}}
-
-    def _preload(self, job: Job, topics: tuple[str, str], count: int) -> float:
-        begun = time.monotonic()
-        self._load(topics, count, first=_FAR_KEYS, rate=0, ahead=FAR)
-        job.wait_for_commands(count)
-        return count / (time.monotonic() - begun)
-
-    def _load(self, topics: tuple[str, str], count: int, **plan: object) -> None:
-        process = _start("bench.load", self._plan(topics) | {"count": count, "seed": SEED} | plan)
-        _answer(process)
-
-    def _observe(self, topics: tuple[str, str], count: int) -> subprocess.Popen:
-        return _start("bench.observe", self._plan(topics) | {"count": count, "patience": 90})
-
-    def _plan(self, topics: tuple[str, str]) -> dict:
-        servers = self.broker.bootstrap_servers
-        return {"servers": servers, "input": topics[0], "output": topics[1]}
+    name: str
+    what: What
+    job: str
+    pending: int = FEW  # far ahead, all the while
+    rate: int = 0  # messages a second
+    seconds: int = 0
+    count: int = 0
+    ahead: tuple[float, float] = AHEAD
+    stores: tuple[Store, ...] = BOTH
+    quick: bool = False  # part of the quick set
+    delta: Mapping[str, object] = field(default_factory=dict)  # settings below state.delta
 
 
-def state_settings(name: str, folder: Path, mongo: str | None) -> dict[str, object]:
-    """Return the settings of a state of its own, in a database or in tables."""
-    if mongo is None:
-        return {"delta": {"path": str(folder / "state")}}
-    return {"kind": "mongo", "mongo": {"uri": mongo, "database": f"bench-{name}"}}
+def _steady(name: str, rate: int, job: str = "10 k pending", **more: object) -> Scenario:
+    return replace(Scenario(name, What.STEADY, job, rate=rate, seconds=60), **more)
 
 
-_FAR_KEYS = 1_000_000_000  # numbers of what is pending far ahead
-_APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
+SCENARIOS = (
+    _steady("1,000/s", 1_000, quick=True),
+    _steady("200/s", 200),
+    _steady("1,000/s due at once", 1_000, ahead=AT_ONCE, quick=True),
+    _steady("5,000/s", 5_000, quick=True),
+    _steady("10,000/s", 10_000, stores=DELTA),
+    Scenario("burst of 100,000", What.BURST, "10 k pending", count=100_000, quick=True),
+    Scenario("hot key replaced 10,000 times", What.HOT, "10 k pending", count=10_000),
+    Scenario("churn of 80 %", What.CHURN, "10 k pending", count=20_000, rate=2_000),
+    Scenario("idle", What.IDLE, "10 k pending", seconds=60, quick=True),
+    Scenario("kill -9 in mid-burst", What.KILL, "10 k pending", count=100_000, quick=True),
+    Scenario("restart, 10 k pending", What.RESTART, "10 k pending", count=100),
+    Scenario(
+        "200,000 overdue at start", What.BACKLOG, "overdue", pending=0, count=200_000, quick=True
+    ),
+    _steady("1,000/s, 1 M pending", 1_000, "1 M pending", pending=MILLION, quick=True),
+    Scenario(
+        "100,000 at once, 1 M pending",
+        What.FLOOD,
+        "1 M pending",
+        pending=MILLION,
+        count=100_000,
+        quick=True,
+    ),
+    Scenario(
+        "1,000/s with a policy, 1 M pending",
+        What.POLICY,
+        "1 M pending",
+        pending=MILLION,
+        rate=1_000,
+        seconds=40,
+    ),
+    Scenario("restart, 1 M pending", What.RESTART, "1 M pending", pending=MILLION, count=100),
+    _steady(
+        "1,000/s while folds run, 1 M pending",
+        1_000,
+        "folds",
+        pending=MILLION,
+        stores=DELTA,
+        delta={"fold_rows": 20_000},
+    ),
+    _steady("1,000/s, 10 M pending", 1_000, "10 M pending", pending=TEN_MILLION, stores=DELTA),
+    Scenario(
+        "restart, 10 M pending",
+        What.RESTART,
+        "10 M pending",
+        pending=TEN_MILLION,
+        count=100,
+        stores=DELTA,
+    ),
+    Scenario(
+        "naive MERGE, 1 M pending",
+        What.NAIVE,
+        "naive",
+        pending=MILLION,
+        seconds=60,
+        stores=DELTA,
+    ),
+)
 
 
-def _served(job: Job, taken: int) -> list[float]:
-    """Return how long ticks with commands took; the JVM warms up in the first of them."""
-    served = [t["seconds"] * 1000 for t in job.ticks()[taken:] if t["commands"]]
-    return served[len(served) // 3 :]
+def chosen(
+    which: Literal["quick", "full", "trial"], stores: Sequence[Store], only: Sequence[str]
+) -> list[tuple[Store, Scenario]]:
+    """Return what is to be measured, store by store; names in ``only`` may be of any set."""
+    wanted = [
+        s for s in SCENARIOS if s.name in only or (not only and (which != "quick" or s.quick))
+    ]
+    sized = [_SIZES[which](s) for s in wanted]
+    return [(store, each) for store in stores for each in sized if store in each.stores]
 
 
-def _rate(report: dict, count: int) -> float:
-    return count / max(report["span_seconds"], 0.001)
+def _quick(scenario: Scenario) -> Scenario:
+    ahead = QUICK_AHEAD if scenario.ahead == AHEAD else scenario.ahead
+    return replace(scenario, seconds=scenario.seconds // QUICK_SHARE, ahead=ahead)
 
 
-def _start(module: str, plan: dict) -> subprocess.Popen:
-    process = subprocess.Popen(
-        [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    process.stdin.write(json.dumps(plan))
-    process.stdin.close()
-    return process
+def _trial(scenario: Scenario) -> Scenario:
+    """Make it so small that it measures nothing, and shows that it works."""
+    small = {
+        "pending": scenario.pending // 100,
+        "rate": scenario.rate // 20,
+        "count": max(scenario.count // 100, min(scenario.count, 10)),
+    }
+    ahead = AT_ONCE if scenario.ahead == AT_ONCE else (2.0, 4.0)
+    return replace(scenario, seconds=min(scenario.seconds, 5), ahead=ahead, **small)
 
 
-def _answer(process: subprocess.Popen) -> dict:
-    answer = process.stdout.read()
-    if process.wait() != 0:
-        raise SystemExit(f"{' '.join(process.args)} failed")
-    return json.loads(answer)
+_SIZES = {"quick": _quick, "trial": _trial, "full": lambda scenario: scenario}

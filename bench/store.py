@@ -1,13 +1,22 @@
-"""Measures a store by itself: how quickly it takes schedules, and what finding due ones costs."""
+"""Measures a store by itself: how quickly it takes schedules, and what finding due ones costs.
 
+``python -m bench.store`` prints both stores side by side.
+"""
+
+import argparse
 import statistics
+import tempfile
 import time
 import zlib
 from pathlib import Path
 
 import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
 
-from bench.scenarios import state_settings
+from bench.job import state_settings
+from pipeline.local_mongo import LocalMongo
+from pipeline.mongo_engine import licence
 from state.claims import Room
 from state.columns import reshape
 from state.open import open_store
@@ -23,6 +32,26 @@ FAR = 30 * 86_400 * 1_000_000
 _LANES = 2
 _PAYLOAD = b"x" * 200
 _A_FEW = 100
+
+
+def main() -> None:
+    """Measure both stores."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--pending", type=int, default=1_000_000, help="the large number pending")
+    pending = options.parse_args().pending
+    console = Console(width=100)
+    console.print(f"{licence('embedded')}.")
+    with tempfile.TemporaryDirectory(prefix="duestream-bench-") as name:
+        folder = Path(name)
+        delta = measure_store(folder, None, pending)
+        with LocalMongo(folder / "mongo") as server:
+            mongo = measure_store(folder, server.uri, pending)
+    table = Table("the store by itself", "delta", "mongo")
+    table.add_row("schedules taken, /s", *(f"{each['upserts']:,.0f}" for each in (delta, mongo)))
+    for count in delta["claim_ms"]:
+        times = (f"{each['claim_ms'][count]:.0f}" for each in (delta, mongo))
+        table.add_row(f"find and claim 1,000 due of {count:,} pending, ms", *times)
+    console.print(table)
 
 
 def measure_store(folder: Path, mongo: str | None, pending: int) -> dict:
@@ -113,3 +142,7 @@ def _puts(first: int, count: int, due: int) -> pa.Table:
         "due": pa.array([due + n for n in range(count)], pa.int64()),
     }
     return reshape(pa.table(columns), COMMANDS, one)
+
+
+if __name__ == "__main__":
+    main()

@@ -58,6 +58,7 @@ def _run(
             give_up_sooner(spark)
         _stop_when_told(stopped)  # after Spark, which has a handler of its own for Ctrl-C
         java.listen(spark)
+        log.info("Spark is there; the state is opened")
         with Job(spark, settings, measured, once, observer) as job:
 
             def watch() -> bool:

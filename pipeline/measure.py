@@ -5,6 +5,7 @@ import logging
 import time
 from pathlib import Path
 
+from pipeline.clock import now_micros
 from pipeline.said import Said
 
 log = logging.getLogger(__name__)
@@ -18,6 +19,7 @@ class Measure:
     def __init__(self, file: Path | None = None) -> None:
         self._file = file.open("a", buffering=1) if file else None
         self._begun = 0.0
+        self._begun_at = 0
         self._laps: dict[str, float] = {}
         self._told = time.monotonic()
         self._ticks = 0
@@ -28,6 +30,7 @@ class Measure:
     def begun(self) -> None:
         """Note that a tick begins."""
         self._begun = time.monotonic()
+        self._begun_at = now_micros()
         self._laps = {}
 
     def lap(self, name: str) -> None:
@@ -46,7 +49,7 @@ class Measure:
         return self._laps
 
     def ended(self, batch: int, said: Said, claims: int, waiting: int) -> None:
-        """Note that its claims are handed over."""
+        """Note that the tick has ended; ``plan`` is what Spark took from its time to its start."""
         seconds = self.seconds
         self._ticks += 1
         self._commands += said.count
@@ -57,6 +60,7 @@ class Measure:
                 "batch": batch,
                 "time": said.now,
                 "seconds": round(seconds, 4),
+                "plan": max(0, self._begun_at - said.now) / 1_000_000,
                 **self._laps,
                 "commands": said.count,
                 "claims": claims,

@@ -109,9 +109,9 @@ class Ticker:
         reach(Point.AFTER_HAND_OVER)
         self.claimed += claims.num_rows
         self._horizon.handed_over(said.now, now_micros())
-        self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
         self._store.maintain(said.now)
         self._measure.lap("maintain")
+        self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
         self._tell_observer()
         reach(Point.AFTER_TICK)
 
