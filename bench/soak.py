@@ -105,8 +105,12 @@ def soak(
             sampler = Sampler(folder, state_folder, lambda: lives.pid, lives.state)
             run = Soak(load, sampler, lives)
             kills = Kills(servers, lives, run, chance, pace(seconds), run.note)
-            kills.run(seconds)
-        lives.stop()
+            try:
+                kills.run(seconds)
+            except AssertionError as stuck:  # what is missing then shows in the account
+                say(f"not all came to its end: {stuck}")
+        if lives.stop():
+            kills.ended.append("it did not stop in time, and was killed")
         _await_observer(folder / "caught_up")
         ledger = lives.state().stats(now_micros()).ledger
         dead = len(read_committed(kafka.bootstrap_servers, f"{SOURCE}.dead"))

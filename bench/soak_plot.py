@@ -43,7 +43,8 @@ def draw_soak(samples: Sequence[Sample], kills: Sequence[tuple[float, str]], pat
             axes.set_ylim(bottom=0)
         axes.set(title=title)
         axes.grid(visible=True, alpha=0.3)
-        axes.legend(loc="best", fontsize="small")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="best", fontsize="small")
     for axes in panels[-1]:
         axes.set_xlabel(
             "minute; dotted: kill -9 of the job (red), broker (violet), database (brown)"

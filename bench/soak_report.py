@@ -52,5 +52,5 @@ def markdown(
 
 def _line(name: str, trend: Trend) -> str:
     numbers = (trend.middle, trend.rise, trend.noise)
-    told = " | ".join(f"{number:,.0f}" for number in numbers)
+    told = " | ".join(f"{n:,.0f}" if abs(n) >= 10 else f"{n:.1f}" for n in numbers)
     return f"| {name} | {trend.samples} | {told} | {trend.said} |"
