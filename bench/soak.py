@@ -78,9 +78,14 @@ class Soak:
 
 
 def pace(seconds: float) -> Pace:
-    """Return how often to kill: some five times each in the time, lives long enough to grow."""
-    between = (min(max(40.0, seconds * 0.12), 600.0), min(max(90.0, seconds * 0.25), 1200.0))
-    return Pace(servers=between, life=between, at_start=0.1, look=EVERY)
+    """Return how often to kill: a few times each, and lives long enough to see one grow."""
+    servers = (_within(40, seconds * 0.12, 600), _within(90, seconds * 0.25, 1200))
+    life = (_within(60, seconds * 0.15, 600), _within(120, seconds * 0.35, 1200))
+    return Pace(servers=servers, life=life, at_start=0.1, look=EVERY)
+
+
+def _within(least: float, wanted: float, most: float) -> float:
+    return min(max(least, wanted), most)
 
 
 def soak(
