@@ -4,10 +4,11 @@ STAMP := .venv/.installed
 SAY := @printf '%s\n'
 STATE ?= delta
 STORE ?= delta
+HOURS ?= 1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install machine demo test torture lint bench bench-full docs openapi wheel pins clean
+.PHONY: help install machine demo test torture soak lint bench bench-full docs openapi wheel pins clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
@@ -44,6 +45,9 @@ test: lint machine ## lint, types, imports, then all tests
 
 torture: machine ## kill job and servers at random for five minutes, count what is lost; STORE=mongo
 	@$(BIN)/python -m tests.torture --store $(STORE)
+
+soak: machine ## mixed load with kills for HOURS=1, does anything grow? plots in build/soak; STORE=mongo
+	@$(BIN)/python -m bench.soak --hours $(HOURS) --store $(STORE) $(if $(SEED),--seed $(SEED))
 
 lint: $(STAMP) ## check style, types and who may import whom
 	$(SAY) "ruff ..."

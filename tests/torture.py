@@ -9,82 +9,35 @@ import argparse
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from pipeline.client import Client
 from pipeline.local_kafka import LocalKafka
 from pipeline.local_mongo import LocalMongo
+from state.inspect import Inspector
 from tests.acceptance.book import Book, Findings
-from tests.acceptance.lives import LANES, Lives, in_delta, in_mongo, wait_for
+from tests.acceptance.lives import LANES, Lives, in_delta, in_mongo
+from tests.kills import Kills, Server, say
 from tests.reading import read_committed
 
 SOURCE, OUT = "torture-in", "torture-out"
-_STEP = 0.1  # seconds between commands
-_LOOK_EVERY = 5.0
-_DRAIN = 600.0
 _FAULTS = ("lost", "twice", "early", "unwanted", "unknown", "disordered", "miscounted")
 
 
-class Server(Protocol):
-    """What is killed and started again, with its data."""
+class Commands:
+    """Schedules, replaces and cancels at random, and keeps book of it."""
 
-    def kill(self) -> None:
-        """End it as a crash does."""
-
-    def start(self) -> object:
-        """Start it again, at the same address."""
-
-
-class Torture:
-    """The servers, one state, and whoever kills them."""
-
-    def __init__(
-        self, servers: Mapping[str, Server], lives: Lives, book: Book, chance: random.Random
-    ) -> None:
-        self._servers = servers
-        self._lives = lives
+    def __init__(self, book: Book, state: Callable[[], Inspector], chance: random.Random) -> None:
         self.book = book
+        self._state = state
         self._chance = chance
-        self.kills = {"job": 0} | dict.fromkeys(servers, 0)
-        self.ended: list[str] = []  # what lives that ended by themselves said last
         self._keys = 0
-        self._span = 0.0
-        self._dies_at: float | None = None
 
-    def run(self, seconds: float) -> None:
-        """Load and kill for a while, then let everything come to its end."""
-        end = time.monotonic() + seconds
-        killers = [self._timer(35, 70, partial(self._kill, name)) for name in self._servers]
-        look = self._timer(_LOOK_EVERY, _LOOK_EVERY, self._look)
-        self._begin()
-        while time.monotonic() < end:
-            self._command()
-            for perhaps_kill in killers:
-                perhaps_kill()
-            look()
-            self._perhaps_kill_job()
-            self._live_on()
-            time.sleep(_STEP)
-        wait_for(self._is_settled, "the end of all messages", _DRAIN)
-
-    def _timer(self, least: float, most: float, act: Callable[[], None]) -> Callable[[], None]:
-        at = time.monotonic() + self._chance.uniform(least, most)
-
-        def perhaps() -> None:
-            nonlocal at
-            if time.monotonic() >= at:
-                act()
-                at = time.monotonic() + self._chance.uniform(least, most)
-
-        return perhaps
-
-    def _command(self) -> None:
+    def send(self) -> None:
+        """Send one command."""
         book, lot = self.book, self._chance.random()
         if lot < 0.65:
             self._keys += 1
@@ -96,48 +49,14 @@ class Torture:
         for key in book.some(1, -300, -1) if lot >= 0.9 else []:
             book.put(key, self._chance.uniform(1, 20))
 
-    def _begin(self) -> None:
-        """Start a life; one in three may end before it runs, the others some time after."""
-        self._lives.begin()
-        self._span = self._chance.uniform(0, 20)
-        self._dies_at = time.monotonic() + self._span if self._chance.random() < 0.33 else None
+    def look(self, running: bool) -> None:
+        """Note what the state knows by now."""
+        if running:
+            self.book.look(self._state())
 
-    def _perhaps_kill_job(self) -> None:
-        if self._dies_at is None and self._is_running():
-            self._dies_at = time.monotonic() + self._span
-        if self._dies_at is not None and time.monotonic() >= self._dies_at:
-            self._lives.kill()
-            self.kills["job"] += 1
-            say(f"the job is killed {'while it runs' if self._is_running() else 'at its start'}")
-            self._begin()
-
-    def _kill(self, name: str) -> None:
-        self._servers[name].kill()
-        self.kills[name] += 1
-        say(f"the {name} is killed")
-        up_again = time.monotonic() + self._chance.uniform(0, 8)
-        while time.monotonic() < up_again:
-            self._command()
-            time.sleep(_STEP)
-        self._servers[name].start()
-
-    def _live_on(self) -> None:
-        """Start the job again when it has ended by itself, as it may without a broker."""
-        if self._lives.has_ended:
-            self.ended.append(self._lives.tail().strip().rpartition("\n")[2])
-            say(f"the job has ended: {self.ended[-1]}")
-            self._begin()
-
-    def _look(self) -> None:
-        if self._is_running():
-            self.book.look(self._lives.state())
-
-    def _is_running(self) -> bool:
-        return "running;" in self._lives.log()
-
-    def _is_settled(self) -> bool:
-        self._live_on()
-        return self._is_running() and self.book.is_settled(self._lives.state())
+    def is_settled(self) -> bool:
+        """Tell whether every message has come to its end."""
+        return self.book.is_settled(self._state())
 
 
 def main() -> int:
@@ -173,24 +92,24 @@ def _torture(
     lives = Lives(folder, servers, (SOURCE, OUT), state)
     options = {"log_level": 0}
     with Client(servers, topic=SOURCE, options=options, timeout=timedelta(minutes=5)) as client:
-        killed = {"broker": kafka, **others}
-        torture = Torture(killed, lives, Book(client, OUT, chance), chance)
+        load = Commands(Book(client, OUT, chance), lives.state, chance)
+        kills = Kills({"broker": kafka, **others}, lives, load, chance)
         try:
-            torture.run(seconds)
+            kills.run(seconds)
             code = lives.stop()
-            findings = torture.book.audit(read_committed(servers, OUT), lives.state(), LANES)
+            findings = load.book.audit(read_committed(servers, OUT), lives.state(), LANES)
         finally:
             lives.kill()
-    _summary(torture, findings, code)
+    _summary(kills, load.book, findings, code)
     return 1 if findings.faults() or code else 0
 
 
-def _summary(torture: Torture, findings: Findings, code: int) -> None:
+def _summary(kills: Kills, book: Book, findings: Findings, code: int) -> None:
     lines = {
-        "scheduled": len(torture.book.versions),
+        "scheduled": len(book.versions),
         "published": findings.published,
-        **{f"kills of the {name}": count for name, count in torture.kills.items()},
-        "ended by itself": len(torture.ended),
+        **{f"kills of the {name}": count for name, count in kills.kills.items()},
+        "ended by itself": len(kills.ended),
         "exit code at the end": code,
         "withdrawn in time": findings.withdrawn,
         **{name: len(getattr(findings, name)) for name in _FAULTS},
@@ -199,11 +118,6 @@ def _summary(torture: Torture, findings: Findings, code: int) -> None:
         say(f"{name:<24}{value:>8}")
     for name, found in findings.faults().items():
         say(f"{name}: {found[:5]}")
-
-
-def say(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from state.clock import DAY
+from state.clock import DAY, HOUR, MINUTE, SECOND
 from state.lines import LINES, META, SEQ
 from state.row import BATCH, CHANGED_AT, DUE, ROW, STATUS
 
@@ -58,18 +58,28 @@ TABLES = (SCHEDULES, HISTORY, CHANGELOG)
 
 def properties(layout: Layout, state_id: str, keep: int) -> dict[str, str]:
     """Return the table's properties; ``keep`` is how long unused files stay, in microseconds."""
-    hours = max(1, keep // (60 * 60 * 1_000_000))
-    if layout is CHANGELOG:
-        # One file a tick: a week of their tombstones would make each checkpoint heavy.
-        hours = min(hours, 1)
+    kept = _interval(kept_for(layout, keep))
     return {
         LAYOUT_PROPERTY: LAYOUT,
         STATE_ID_PROPERTY: state_id,
         "delta.checkpointInterval": "100",
         "delta.dataSkippingStatsColumns": ",".join(layout.statistics),
-        "delta.deletedFileRetentionDuration": f"interval {hours} hours",
-        "delta.logRetentionDuration": f"interval {max(hours, 1)} hours",
+        "delta.deletedFileRetentionDuration": kept,
+        "delta.logRetentionDuration": kept,
     }
+
+
+def kept_for(layout: Layout, keep: int) -> int:
+    """Return how long unused files of this table stay, in microseconds; a minute at the least."""
+    # One file a tick: a week of their tombstones would make each checkpoint of it heavy.
+    longest = HOUR if layout is CHANGELOG else keep
+    return max(min(keep, longest), MINUTE)
+
+
+def _interval(kept: int) -> str:
+    return (
+        f"interval {kept // HOUR} hours" if kept >= HOUR else f"interval {kept // SECOND} seconds"
+    )
 
 
 def buckets(due: pa.ChunkedArray, now: int) -> pa.Array:

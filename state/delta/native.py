@@ -19,6 +19,7 @@ from deltalake import (
 )
 from deltalake.exceptions import CommitFailedError, DeltaError
 
+from state.clock import HOUR
 from state.crashpoint import Point, reach
 from state.delta.layout import (
     APP,
@@ -27,6 +28,7 @@ from state.delta.layout import (
     SCHEDULES,
     TABLES,
     Layout,
+    kept_for,
     properties,
 )
 from state.delta.rewrite import rewrite
@@ -34,7 +36,6 @@ from state.delta.tables import Tables
 from state.delta.writer import another_writer, cannot_be_written
 from state.errors import StateError
 
-_HOUR = 3_600_000_000
 _TRIES = 5
 # Checkpoints are made in the background, never while a tick waits.
 _NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
@@ -147,10 +148,16 @@ class NativeFoldWriter:
             self._tables.open(layout).optimize.compact(writer_properties=PARQUET)
         for layout in TABLES:
             table = self._tables.open(layout)
-            hours = max(1, (min(keep, _HOUR) if layout is CHANGELOG else keep) // _HOUR)
-            table.vacuum(int(hours), dry_run=False, enforce_retention_duration=False)
+            hours = _hours(table, kept_for(layout, keep))
+            table.vacuum(hours, dry_run=False, enforce_retention_duration=False)
             table.create_checkpoint()
             table.cleanup_metadata()
+
+
+def _hours(table: DeltaTable, kept: int) -> int | None:
+    """Return the hours that unused files stay; None: as the table says, if it was made for less."""
+    said = table.metadata().configuration.get("delta.deletedFileRetentionDuration", "")
+    return None if kept < HOUR and "seconds" in said else max(1, kept // HOUR)
 
 
 def _leave_unnamed(tables: Tables, lines: pa.Table) -> None:
