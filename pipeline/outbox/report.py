@@ -26,7 +26,7 @@ _UNKNOWN = (None, None)
 class Out(NamedTuple):
     """Which rows of a hand-over are out, when, and where they are."""
 
-    chunk: Chunk
+    claims: pa.Table
     index: pa.Array
     at: pa.Array
     partition: pa.Array
@@ -40,18 +40,25 @@ class Report:
         self._observer = observer
         self._lock = threading.Lock()
         self._flushes: list[Flushed] = []
+        self._elsewhere: list[Out] = []
 
     def add(self, items: list[Item], published: Published) -> None:
         """Note how each item went out, or what was decided; a note says the latter once more."""
         with self._lock:
             self._flushes.append((items, published))
 
+    def add_out(self, out: Out) -> None:
+        """Note what others have published."""
+        with self._lock:
+            self._elsewhere.append(out)
+
     def take(self) -> pa.Table:
         """Return the outcomes so far and forget them."""
         with self._lock:
             flushes, self._flushes = self._flushes, []
-        out = _out(flushes)
-        if flushes and self._observer.listens:
+            elsewhere, self._elsewhere = self._elsewhere, []
+        out = [*_out(flushes), *elsewhere]
+        if (flushes or elsewhere) and self._observer.listens:
             self._observer.settled(lambda: _settled(flushes, out))
         return _outcomes(flushes, out)
 
@@ -88,12 +95,13 @@ def _out(flushes: Iterable[Flushed]) -> list[Out]:
             if number not in decided:
                 lines[item.chunk].append((item.index, at, *(receipt or _UNKNOWN)))
     return [
-        Out(chunk, *map(pa.array, zip(*of, strict=True), _TYPES)) for chunk, of in lines.items()
+        Out(chunk.claims, *map(pa.array, zip(*of, strict=True), OUT_TYPES))
+        for chunk, of in lines.items()
     ]
 
 
 def _done(out: Out) -> pa.Table:
-    rows = out.chunk.claims.select(_TAKEN).take(out.index)
+    rows = out.claims.select(_TAKEN).take(out.index)
     rejected = pc.equal(rows[row.KIND], Kind.REJECTION.value)
     other = pc.not_equal(rows[row.KIND], Kind.MESSAGE.value)  # what it says of itself stays
     nothing = pa.scalar(None, pa.string())
@@ -124,7 +132,7 @@ def _settled(flushes: Iterable[Flushed], out: Iterable[Out]) -> Settled:
 
 
 def _seen(out: Out) -> pa.Table:
-    return out.chunk.claims.select(_SEEN).take(out.index).append_column(_AT, out.at)
+    return out.claims.select(_SEEN).take(out.index).append_column(_AT, out.at)
 
 
 def _decided(item: Item, decision: Decision) -> tuple[object, ...]:
@@ -136,7 +144,7 @@ def _version(item: Item) -> tuple[object, ...]:
     return (item.identity, *item.version)
 
 
-_TYPES = (pa.int64(), pa.int64(), pa.int32(), pa.int64())
+OUT_TYPES = (pa.int64(), pa.int64(), pa.int32(), pa.int64())
 _SEEN = [row.KIND, row.OUTPUT_TOPIC, row.SCHEDULED]
 _AT = row.OUTCOMES.field(row.PUBLISHED_AT)
 _TAKEN = [*(field.name for field in row.VERSION_FIELDS), row.KIND, row.REASON, row.DETAIL, row.DUE]
