@@ -21,7 +21,7 @@ from pipeline.outbox.lane import Flush, Lane
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published, Publisher
 from pipeline.outbox.records import Shape
-from pipeline.outbox.report import OUT_TYPES
+from pipeline.outbox.report import Flushed, nothing_out, out_of
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.signature import Loan
 from pipeline.outbox.topics import Topics
@@ -30,8 +30,6 @@ from state.errors import KafkaError
 from state.version import Coordinates
 
 _PATIENCE = 10.0  # seconds without success; the driver can wait for longer
-_OUT = pa.schema(list(zip(("index", "at", "partition", "offset"), OUT_TYPES, strict=True)))
-_UNKNOWN = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Done:
     """How an errand went: what this attempt published, by the place of the rows."""
 
     lane: int
-    out: pa.Table | None = None  # index, at, partition, offset
+    out: list[pa.Array] = field(default_factory=nothing_out)  # as report.Out has them
     decided: dict[int, Decision] = field(default_factory=dict)
     # Of each transaction when it began and ended, and how many messages were in it.
     flushes: list[tuple[int, int, int]] = field(default_factory=list)
@@ -98,13 +96,15 @@ def run_errand(means: Means, errand: Errand) -> Done:
         means.retry,
         lambda: time.monotonic() - last[0] > _PATIENCE,
     )
-    done, flushed = Done(errand.lane), _Flushed()
+    done = Done(errand.lane)
+    flushed: list[Flushed] = []
 
     def note(flush: Flush, published: Published, began: int) -> None:
         last[0] = time.monotonic()
-        flushed.add(flush, published)
+        flushed.append((flush.items, published))
         count = len(flush.items) - len(published.decided)
         done.flushes.append((began, now_micros(), count))
+        done.decided |= {flush.items[n].index: said for n, said in published.decided.items()}
 
     try:
         marker = publisher.borrow(errand.loan)
@@ -118,7 +118,8 @@ def run_errand(means: Means, errand: Errand) -> Done:
         done.trouble = str(error)
     finally:
         publisher.close()
-    done.out, done.decided = flushed.table(), flushed.decided
+    for out in out_of(flushed):  # one: all rows came together
+        done.out = list(out[1:])
     return done
 
 
@@ -139,23 +140,3 @@ def publish_all(
         published = publisher.publish(flush)
         lane.published(flush, published.decided)
         note(flush, published, began)
-
-
-class _Flushed:
-    """Collects what flushes say, column by column."""
-
-    def __init__(self) -> None:
-        self._lines: list[tuple[int, int | None, int | None, int | None]] = []
-        self.decided: dict[int, Decision] = {}
-
-    def add(self, flush: Flush, published: Published) -> None:
-        at, decided = published.at, published.decided
-        for number, (item, receipt) in enumerate(zip(flush.items, published.receipts, strict=True)):
-            if number in decided:
-                self.decided[item.index] = decided[number]
-            else:
-                self._lines.append((item.index, at, *(receipt or _UNKNOWN)))
-
-    def table(self) -> pa.Table:
-        columns = zip(*self._lines, strict=True) if self._lines else ([],) * len(_OUT)
-        return pa.table(list(columns), schema=_OUT)

@@ -26,13 +26,14 @@ from pipeline.outbox.item import Chunk, Item, items_by_lane
 from pipeline.outbox.lane import Ceded
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Lender, Published
-from pipeline.outbox.report import OUT_TYPES, Out, Report
+from pipeline.outbox.report import Out, Report
 from pipeline.outbox.worker import Worker, sent
 from state import row
 from state.admission import coordinates_of
 
 log = logging.getLogger(__name__)
 
+_REMEMBERED = [*(field.name for field in row.VERSION_FIELDS), row.DUE]
 _PATIENCE = 5.0  # seconds in which a lane has to end its transaction; else it goes on as ever
 
 
@@ -89,11 +90,11 @@ class Relay:
         now = self._clock()
         if not self._is_much(claims, now):
             return claims
-        if not all([worker.rest(_PATIENCE) for worker in self._workers]):
+        if not all(worker.rest(_PATIENCE) for worker in self._workers):
             return claims
         shares, left = self._shares(batch, claims, now)
         packed = [pack(share.rows) for share in shares]
-        if not self._deputies.can_carry(map(len, packed)):
+        if not shares or not self._deputies.can_carry(map(len, packed)):
             return pa.concat_tables([left, *(share.rows for share in shares)])
         errands = [_errand(s, batch, rows) for s, rows in zip(shares, packed, strict=True)]
         done = self._run(shares, errands)
@@ -121,14 +122,13 @@ class Relay:
             upto = max(now, worker.lane.watermark)
             due = np.flatnonzero((lanes == number) & (dues <= upto))
             stays[due] = False
-            rows = claims.take(pa.array(due))
-            seen = worker.seen_among(rows[row.IDENTITY])
-            few = rows.take(pa.array(seen, pa.int64()))  # to be held, perhaps: the lane knows
-            ceded = worker.cede([i for _, i in items_by_lane(few, 1)], batch, now)
-            plain = np.delete(np.arange(rows.num_rows), seen)
-            rows = pa.concat_tables([*_rows_of(ceded.items), rows.take(pa.array(plain))])
+            seen = worker.seen_among(claims[row.IDENTITY].take(pa.array(due)))
+            few = _items(claims, pa.array(due[seen]))  # to be held, perhaps: the lane knows
+            ceded = worker.cede(few, batch, now)
+            others = claims.take(pa.array(np.delete(due, seen)))
+            rows = pa.concat_tables([*_rows_of(ceded.items), others])
             if rows.num_rows:
-                shares.append(Share(worker, lender, ceded, rows.combine_chunks()))
+                shares.append(Share(worker, lender, ceded, rows))
         return shares, claims.filter(pa.array(stays))
 
     def _run(self, shares: list[Share], errands: list[Errand]) -> dict[int, Done]:
@@ -155,28 +155,28 @@ class Relay:
         marker = share.lender.take_back()
         number, rows = share.worker.lane.number, share.rows
         done = done or Done(number)
-        out = Out(rows, *_columns(done))
+        out = Out(rows, *done.out)
         covered = _covered(rows, marker)
         told = np.zeros(rows.num_rows, dtype=bool)
         told[out.index.to_numpy()] = True
         told[list(done.decided)] = True
         self._report.add_out(out)
         decided = dict(enumerate(done.decided.values()))
-        items = _items(rows, list(done.decided))
+        items = _items(rows, pa.array(list(done.decided), pa.int64()))
         self._report.add(items, Published(None, [None] * len(items), decided))
-        self._unseen += _items(rows, np.flatnonzero(covered & ~told))
-        share.worker.ceded_until(marker.watermark, rows.take(out.index))
-        self._tell(number, rows.take(out.index), done)
+        self._unseen += _items(rows, pa.array(np.flatnonzero(covered & ~told)))
+        share.worker.ceded_until(marker.watermark, rows.select(_REMEMBERED).take(out.index))
+        self._tell(number, out, done)
         return rows.filter(pa.array(~covered))
 
-    def _tell(self, lane: int, out: pa.Table, done: Done) -> None:
+    def _tell(self, lane: int, out: Out, done: Done) -> None:
         """Tell who listens of each transaction."""
         if not self._observer.listens:
             return
         start = 0
         for began, ended, count in done.flushes:
-            flushed = partial(_sent, out.slice(start, count))
-            self._observer.flushed(Flushed(lane, began, ended, flushed))
+            seen = partial(_sent, out.claims, out.index.slice(start, count))
+            self._observer.flushed(Flushed(lane, began, ended, seen))
             start += count
 
 
@@ -184,13 +184,6 @@ def _errand(share: Share, batch: int, packed: bytes) -> Errand:
     ceded, lane = share.ceded, share.worker.lane
     loan = share.lender.lend()
     return Errand(lane.number, lane.lanes, batch, ceded.upto, ceded.not_out, loan, packed)
-
-
-def _columns(done: Done) -> list[pa.Array]:
-    """Return places, instants, partitions and offsets of what is out."""
-    if done.out is None:
-        return [pa.array([], kind) for kind in OUT_TYPES]
-    return [column.combine_chunks() for column in done.out.columns]
 
 
 def _covered(rows: pa.Table, marker: Marker) -> "npt.NDArray[np.bool_]":
@@ -203,9 +196,8 @@ def _covered(rows: pa.Table, marker: Marker) -> "npt.NDArray[np.bool_]":
     return covered
 
 
-def _items(rows: pa.Table, places: "Sequence[int] | npt.NDArray[np.int64]") -> list[Item]:
-    chosen = rows.take(pa.array(places, pa.int64()))
-    return [item for _, item in items_by_lane(chosen, 1)]
+def _items(rows: pa.Table, places: pa.Array) -> list[Item]:
+    return [item for _, item in items_by_lane(rows.take(places), 1)]
 
 
 def _rows_of(items: Iterable[Item]) -> list[pa.Table]:
@@ -216,5 +208,5 @@ def _rows_of(items: Iterable[Item]) -> list[pa.Table]:
     return [chunk.claims.take(pa.array(of, pa.int64())) for chunk, of in places.items()]
 
 
-def _sent(rows: pa.Table) -> Iterator[Sent]:
-    return sent(item for _, item in items_by_lane(rows, 1))
+def _sent(rows: pa.Table, places: pa.Array) -> Iterator[Sent]:
+    return sent(_items(rows, places))

@@ -57,7 +57,7 @@ class Report:
         with self._lock:
             flushes, self._flushes = self._flushes, []
             elsewhere, self._elsewhere = self._elsewhere, []
-        out = [*_out(flushes), *elsewhere]
+        out = [*out_of(flushes), *elsewhere]
         if (flushes or elsewhere) and self._observer.listens:
             self._observer.settled(lambda: _settled(flushes, out))
         return _outcomes(flushes, out)
@@ -67,7 +67,7 @@ def closed_unseen(items: Iterable[Item]) -> pa.Table:
     """Return outcomes for items a marker says are out, whose receipts were lost in a crash."""
     out = list(items)
     flushes = [(out, Published(None, [None] * len(out), {}))]
-    return _outcomes(flushes, _out(flushes))
+    return _outcomes(flushes, out_of(flushes))
 
 
 def ended(items: Iterable[Item], status: Status) -> pa.Table:
@@ -86,7 +86,7 @@ def _outcomes(flushes: Iterable[Flushed], out: Iterable[Out]) -> pa.Table:
     return pa.concat_tables([_table(decided), *map(_done, out)])
 
 
-def _out(flushes: Iterable[Flushed]) -> list[Out]:
+def out_of(flushes: Iterable[Flushed]) -> list[Out]:
     """Return what is out by the hand-over it came with."""
     lines: defaultdict[Chunk, list[Line]] = defaultdict(list)
     for items, published in flushes:
@@ -95,9 +95,14 @@ def _out(flushes: Iterable[Flushed]) -> list[Out]:
             if number not in decided:
                 lines[item.chunk].append((item.index, at, *(receipt or _UNKNOWN)))
     return [
-        Out(chunk.claims, *map(pa.array, zip(*of, strict=True), OUT_TYPES))
+        Out(chunk.claims, *map(pa.array, zip(*of, strict=True), _TYPES))
         for chunk, of in lines.items()
     ]
+
+
+def nothing_out() -> list[pa.Array]:
+    """Return the columns of an ``Out`` without rows."""
+    return [pa.array([], kind) for kind in _TYPES]
 
 
 def _done(out: Out) -> pa.Table:
@@ -144,7 +149,7 @@ def _version(item: Item) -> tuple[object, ...]:
     return (item.identity, *item.version)
 
 
-OUT_TYPES = (pa.int64(), pa.int64(), pa.int32(), pa.int64())
+_TYPES = (pa.int64(), pa.int64(), pa.int32(), pa.int64())
 _SEEN = [row.KIND, row.OUTPUT_TOPIC, row.SCHEDULED]
 _AT = row.OUTCOMES.field(row.PUBLISHED_AT)
 _TAKEN = [*(field.name for field in row.VERSION_FIELDS), row.KIND, row.REASON, row.DETAIL, row.DUE]

@@ -15,6 +15,7 @@ from pipeline.outbox.marker import Marker
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.publisher import Published
 from pipeline.outbox.relay import Relay
+from pipeline.outbox.report import Flushed, nothing_out, out_of
 from pipeline.outbox.signature import Loan
 from state import row
 from state.admission import HighMarks
@@ -88,11 +89,11 @@ class Tasks:
         raise Died
 
     def _run(self, errand: Errand, life: int | None) -> Done:
-        lines: list[tuple[int, int, int, int]] = []
+        flushed: list[Flushed] = []
         left = [life]
 
         def note(flush: Flush, published: Published, began: int) -> None:
-            lines.extend((item.index, NOW, 0, 0) for item in flush.items)
+            flushed.append((flush.items, published))
             if left[0] is not None:
                 left[0] -= 1
                 if left[0] <= 0:
@@ -102,10 +103,7 @@ class Tasks:
             raise Died
         book = self.books[errand.lane]
         publish_all(errand, unpack(errand.rows), book.marker, book, note)
-        columns = [pa.array(column) for column in zip(*lines, strict=True)] or [pa.array([])] * 4
-        types = (pa.int64(), pa.int64(), pa.int32(), pa.int64())
-        cast = [column.cast(kind) for column, kind in zip(columns, types, strict=True)]
-        return Done(errand.lane, pa.table(cast, ["index", "at", "partition", "offset"]))
+        return Done(errand.lane, [*out_of(flushed)[0][1:]] if flushed else nothing_out())
 
 
 @dataclass
@@ -200,6 +198,16 @@ def test_what_is_held_stays_and_every_marker_names_it(house: Callable[..., House
     one.outbox.caught_up(read_up_to(99))
     one.outbox.drain()
     assert len(one.out()) == len(set(one.out())) == 8
+
+
+def test_where_all_is_held_no_task_is_sent(house: Callable[..., House]) -> None:
+    one = house(above=0)
+    one.outbox.saw([(b"in\x000", 0, Version("in", 0, 99, 99))])
+    one.outbox.hand_over(1, rows([NOW - 5]))
+    assert (one.out(), one.tasks.seen, one.outbox.waiting) == ([], [], 1)
+    one.outbox.caught_up(read_up_to(99))
+    one.outbox.drain()
+    assert one.out() == [b"in\x000"]
 
 
 def test_tasks_that_get_nothing_done_are_left_alone(house: Callable[..., House]) -> None:
