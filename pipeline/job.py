@@ -176,7 +176,13 @@ class Job:
         presence = Presence(clients, self._store.state_id, settings.internal_topic)
         later.callback(presence.close)
         presence.announce()
-        self._outbox, out = start_outbox(settings, self._store, now_micros(), self._observer)
+        self._outbox, out = start_outbox(
+            settings,
+            self._store,
+            now_micros(),
+            self._observer,
+            None if self._remote else self._spark,
+        )
         later.callback(self._outbox.stop)
         if settings.publish.watch_input and not self._once:
             later.callback(Lookout(clients, _watched(settings), self._outbox.saw).close)

@@ -70,7 +70,7 @@ class Ticker:
         Not before: a batch planned by the run that crashed may not have read the notes that run
         wrote, and a note is the better witness. Nor what a note has decided meanwhile.
         """
-        self._unseen, self._unseen_since = out, found_at
+        self._unseen, self._unseen_since = [*self._unseen, *out], found_at
 
     def __call__(self, read: Read, number: int) -> None:
         """Handle one batch; what goes wrong is kept, for Spark buries it in a trace of its own."""
@@ -93,7 +93,7 @@ class Ticker:
                 "both from the same time, or set both to new places"
             )
         if number == self._store.last_batch:  # replayed: all of it is in the state already
-            self._outbox.hand_over(number, self._store.claims_of(number))
+            self._hand_over(number, self._store.claims_of(number))
             return
         said = said_in(read(), self._store.state_id)
         self._measure.lap("read")
@@ -103,7 +103,7 @@ class Ticker:
         reach(Point.AFTER_COMMIT)
         self._outbox.lift_holds()
         if self._store.last_batch == number:  # else nothing was written: no marker may name it
-            self._outbox.hand_over(number, claims)
+            self._hand_over(number, claims)
         self._outbox.caught_up(said.taken())
         self._measure.lap("hand_over")
         reach(Point.AFTER_HAND_OVER)
@@ -114,6 +114,11 @@ class Ticker:
         self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
         self._tell_observer()
         reach(Point.AFTER_TICK)
+
+    def _hand_over(self, number: int, claims: pa.Table) -> None:
+        self._outbox.hand_over(number, claims)
+        if unseen := self._outbox.unseen():
+            self.close_when_new(unseen, now_micros())
 
     def _commit(self, said: Said, number: int) -> pa.Table:
         decided = self._deliberate(said)

@@ -138,6 +138,11 @@ class PublishSettings(Block):
     outbox_limit: int = Field(
         200_000, ge=1, description="messages held in memory for their instant at most"
     )
+    executors_above: int | None = Field(
+        20_000,
+        ge=0,
+        description="where more is overdue, Spark's executors publish it; null: the driver alone",
+    )
     watch_input: bool = Field(
         True, description="hold a message while a newer record of its key waits to be read"
     )

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.outbox.headers import Headers
+from pipeline.outbox.marker import Marker
 from pipeline.outbox.traits import SERIES, Traits
 from state import row
 from state.admission import versions_of
@@ -147,6 +148,13 @@ class Item:
         """Whether it repeats, or is one of those that do."""
         others = self.policy.others
         return others is not None and _is_series(others)
+
+    def is_covered(self, marker: Marker) -> bool:
+        """Tell whether a marker says that it is out."""
+        claim = self.chunk.claim[self.index]
+        if claim > marker.batch or self.due > marker.watermark:
+            return False  # without looking for its name, which takes longer
+        return not marker.besides or marker.covers(claim, self.due, self.version.coordinates)
 
     @property
     def attempted_at(self) -> list[int]:

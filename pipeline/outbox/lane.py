@@ -5,10 +5,13 @@ function of what it was told and the time it was given.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
+from typing import NamedTuple
+
+import pyarrow as pa
 
 from pipeline.outbox.gone import Gone
 from pipeline.outbox.item import Chunk, Item
@@ -34,6 +37,14 @@ class Flush:
     def chunks(self) -> frozenset[Chunk]:
         """The hand-overs that the items came with."""
         return frozenset(map(_CHUNK, self.items))
+
+
+class Ceded(NamedTuple):
+    """What a lane gives away to be published by others, and what they must know for it."""
+
+    items: list[Item]
+    upto: int  # nothing that is due up to this instant stays with the lane ...
+    not_out: list[tuple[int, Coordinates]]  # ... but for these, with their due
 
 
 @dataclass(slots=True)
@@ -179,15 +190,31 @@ class Lane:
         if cut > MOST:  # never below the watermark: the marker would claim what is not out
             upto = max(self._items[MOST - 1].due, self.watermark)
             cut = bisect_right(self._items, upto, key=_DUE)
-        due = [item for item in self._items[:cut] if item.waiting]
-        del self._items[:cut]
-        if self._held or self._seen:
-            due = self._without_held(due, now)
+        due = self._first(cut, now)
         if not due:
             return None
-        for item in due:
-            self._let_go(item)
         return Flush(due, Marker(self.handed, upto, self.lanes, self._not_out(upto)))
+
+    def cede(self, now: int) -> Ceded:
+        """Let go of all that is due at ``now``, to be published by others; what is held stays."""
+        upto = max(now, self.watermark)
+        items = self._first(bisect_right(self._items, upto, key=_DUE), now)
+        held = [(item.due, item.version.coordinates) for item in self._held]
+        return Ceded(items, upto, [*self._taken_back, *held])
+
+    def leave_out(self, not_out: Iterable[tuple[int, Coordinates]]) -> None:
+        """Name these in every marker: they stay with the lane that ceded the others."""
+        self._taken_back.extend(not_out)
+
+    def seen_among(self, identities: pa.ChunkedArray) -> list[int]:
+        """Return the places of those of which a newer record may be on its way to a batch."""
+        if not self._seen:
+            return []
+        return [i for i, each in enumerate(identities.to_pylist()) if each in self._seen]
+
+    def left(self, rows: pa.Table) -> None:
+        """Note that others have published these rows, in the order of the table."""
+        self._gone.add_rows(rows)
 
     def published(self, flush: Flush, decided: Container[int] = ()) -> None:
         """Note that the flush is out, but for messages ``decided`` otherwise, by place."""
@@ -200,6 +227,16 @@ class Lane:
     def rest(self) -> list[Item]:
         """Return what still waits, as a job that stops cleanly puts it back."""
         return [item for item in (*self._held, *self._items) if item.waiting]
+
+    def _first(self, count: int, now: int) -> list[Item]:
+        """Let go of the first of all, as many, but for those that are held."""
+        due = [item for item in self._items[:count] if item.waiting]
+        del self._items[:count]
+        if self._held or self._seen:
+            due = self._without_held(due, now)
+        for item in due:
+            self._let_go(item)
+        return due
 
     def _bound(self, upto: int) -> int:
         """Return up to which instant to publish, so that the marker need not name too many."""

@@ -6,7 +6,7 @@ falling silent.
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from pipeline.observe.observer import SILENT, Lanes, Observer
 from pipeline.outbox.item import Item, items_by_lane
 from pipeline.outbox.lane import Lane
 from pipeline.outbox.publisher import Publisher
+from pipeline.outbox.relay import Relay
 from pipeline.outbox.report import Report
 from pipeline.outbox.worker import Worker
 from state.admission import HighMarks
@@ -32,6 +33,7 @@ class Outbox:
         clock: Callable[[], int] = now_micros,
         hold_limit: int = 0,
         observer: Observer = SILENT,
+        relay: Callable[[Sequence[Worker], Report], Relay] | None = None,
     ) -> None:
         self._stopping = stopping
         self._lanes = len(publishers)
@@ -42,6 +44,7 @@ class Outbox:
             Worker(lane, publisher, self._report, flush_interval, clock, observer)
             for lane, publisher in zip(lanes, publishers, strict=True)
         ]
+        self._relay = None if relay is None else relay(self._workers, self._report)
         self._handed = -1
         self._read = HighMarks()
 
@@ -63,7 +66,8 @@ class Outbox:
         """Take over what an earlier run left: claims not yet out, and how far each lane came."""
         for worker, watermark in zip(self._workers, watermarks, strict=True):
             worker.lane.watermark = watermark
-        self.hand_over(batch, claims)
+        self._handed = batch
+        self._add(batch, claims)
         for worker in self._workers:
             worker.start()
 
@@ -72,6 +76,17 @@ class Outbox:
         if batch <= self._handed:
             return
         self._handed = batch
+        if self._relay is None:
+            self._add(batch, claims)
+            return
+        self._add(batch, self._relay.hand_over(batch, claims))
+        self._relay.resume()
+
+    def unseen(self) -> list[Item]:
+        """Return what executors have published and nobody has seen: the receipts are lost."""
+        return [] if self._relay is None else self._relay.unseen()
+
+    def _add(self, batch: int, claims: pa.Table) -> None:
         parts: list[list[Item]] = [[] for _ in self._workers]
         for lane, item in items_by_lane(claims, self._lanes):
             parts[lane].append(item)
@@ -131,6 +146,7 @@ class Outbox:
     def standing(self) -> Lanes:
         """Tell how all lanes together stand; from any thread."""
         lanes = [worker.standing(self._clock()) for worker in self._workers]
+        lanes += [away] if (away := self._relay and self._relay.away()) else []
         dues = [lane.least_due for lane in lanes if lane.least_due is not None]
         return Lanes(
             waiting=sum(lane.waiting for lane in lanes),
@@ -144,6 +160,8 @@ class Outbox:
     def is_quiet(self, until: int) -> bool:
         """Tell whether nothing falls due up to an instant."""
         dues = [worker.next_due() for worker in self._workers]
+        if self._relay is not None and self._relay.away() is not None:
+            return False
         return all(due is None or due > until for due in dues)
 
     def drain(self, stopped: Callable[[], bool] = lambda: False) -> None:

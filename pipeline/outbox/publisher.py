@@ -6,6 +6,7 @@ from typing import Protocol
 from pipeline.outbox.decision import Decision
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
+from pipeline.outbox.signature import Loan
 
 Receipt = tuple[int, int]  # partition, offset
 
@@ -30,3 +31,13 @@ class Publisher(Protocol):
 
     def close(self) -> None:
         """Let go of the connection."""
+
+
+class Lender(Publisher, Protocol):
+    """A publisher whose lane others may publish on for a while."""
+
+    def lend(self) -> Loan:
+        """Let go of the lane, for others to publish on it until it is taken back."""
+
+    def take_back(self) -> Marker:
+        """Keep out whoever borrowed the lane and return how far it came."""

@@ -83,8 +83,7 @@ def _told_apart(unsettled: pa.Table, markers: list[Marker | None]) -> tuple[list
         marker = markers[lane]
         if marker is None:
             raise KafkaError(_lost(lane, unsettled.num_rows))
-        covered = marker.covers(item.chunk.claim[item.index], item.due, item.version.coordinates)
-        (out if covered else waiting).append(item)
+        (out if item.is_covered(marker) else waiting).append(item)
     return out, waiting
 
 

@@ -26,7 +26,7 @@ _UNKNOWN = (None, None)
 class Out(NamedTuple):
     """Which rows of a hand-over are out, when, and where they are."""
 
-    chunk: Chunk
+    claims: pa.Table
     index: pa.Array
     at: pa.Array
     partition: pa.Array
@@ -40,18 +40,25 @@ class Report:
         self._observer = observer
         self._lock = threading.Lock()
         self._flushes: list[Flushed] = []
+        self._elsewhere: list[Out] = []
 
     def add(self, items: list[Item], published: Published) -> None:
         """Note how each item went out, or what was decided; a note says the latter once more."""
         with self._lock:
             self._flushes.append((items, published))
 
+    def add_out(self, out: Out) -> None:
+        """Note what others have published."""
+        with self._lock:
+            self._elsewhere.append(out)
+
     def take(self) -> pa.Table:
         """Return the outcomes so far and forget them."""
         with self._lock:
             flushes, self._flushes = self._flushes, []
-        out = _out(flushes)
-        if flushes and self._observer.listens:
+            elsewhere, self._elsewhere = self._elsewhere, []
+        out = [*out_of(flushes), *elsewhere]
+        if (flushes or elsewhere) and self._observer.listens:
             self._observer.settled(lambda: _settled(flushes, out))
         return _outcomes(flushes, out)
 
@@ -60,7 +67,7 @@ def closed_unseen(items: Iterable[Item]) -> pa.Table:
     """Return outcomes for items a marker says are out, whose receipts were lost in a crash."""
     out = list(items)
     flushes = [(out, Published(None, [None] * len(out), {}))]
-    return _outcomes(flushes, _out(flushes))
+    return _outcomes(flushes, out_of(flushes))
 
 
 def ended(items: Iterable[Item], status: Status) -> pa.Table:
@@ -79,7 +86,7 @@ def _outcomes(flushes: Iterable[Flushed], out: Iterable[Out]) -> pa.Table:
     return pa.concat_tables([_table(decided), *map(_done, out)])
 
 
-def _out(flushes: Iterable[Flushed]) -> list[Out]:
+def out_of(flushes: Iterable[Flushed]) -> list[Out]:
     """Return what is out by the hand-over it came with."""
     lines: defaultdict[Chunk, list[Line]] = defaultdict(list)
     for items, published in flushes:
@@ -88,12 +95,18 @@ def _out(flushes: Iterable[Flushed]) -> list[Out]:
             if number not in decided:
                 lines[item.chunk].append((item.index, at, *(receipt or _UNKNOWN)))
     return [
-        Out(chunk, *map(pa.array, zip(*of, strict=True), _TYPES)) for chunk, of in lines.items()
+        Out(chunk.claims, *map(pa.array, zip(*of, strict=True), _TYPES))
+        for chunk, of in lines.items()
     ]
 
 
+def nothing_out() -> list[pa.Array]:
+    """Return the columns of an ``Out`` without rows."""
+    return [pa.array([], kind) for kind in _TYPES]
+
+
 def _done(out: Out) -> pa.Table:
-    rows = out.chunk.claims.select(_TAKEN).take(out.index)
+    rows = out.claims.select(_TAKEN).take(out.index)
     rejected = pc.equal(rows[row.KIND], Kind.REJECTION.value)
     other = pc.not_equal(rows[row.KIND], Kind.MESSAGE.value)  # what it says of itself stays
     nothing = pa.scalar(None, pa.string())
@@ -124,7 +137,7 @@ def _settled(flushes: Iterable[Flushed], out: Iterable[Out]) -> Settled:
 
 
 def _seen(out: Out) -> pa.Table:
-    return out.chunk.claims.select(_SEEN).take(out.index).append_column(_AT, out.at)
+    return out.claims.select(_SEEN).take(out.index).append_column(_AT, out.at)
 
 
 def _decided(item: Item, decision: Decision) -> tuple[object, ...]:

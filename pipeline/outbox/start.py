@@ -1,49 +1,67 @@
 """Builds the outbox of a job from its settings and lets it take over what an earlier run left."""
 
 import threading
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaException
 
-from pipeline.config.blocks import ShapeSettings
+from pipeline.config.blocks import PublishSettings, ShapeSettings
 from pipeline.config.kafka import librdkafka_options, librdkafka_producer_options
 from pipeline.config.settings import Settings
 from pipeline.observe.observer import SILENT, Observer
 from pipeline.outbox.connection import Connection
+from pipeline.outbox.deputies import Deputies
 from pipeline.outbox.drop_in import DropIn, Replaced
 from pipeline.outbox.envelope import MOST_GROWTH
+from pipeline.outbox.errand import Means
 from pipeline.outbox.item import Item
 from pipeline.outbox.marks import Marks
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.plain import PlainPublisher
 from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import begin_unmarked, recover
+from pipeline.outbox.relay import Relay
+from pipeline.outbox.report import Report
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.shapes import OutputShapes, TopicShape
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
+from pipeline.outbox.worker import Worker
 from pipeline.quiet import quiet
 from state.crashpoint import Point, reach
 from state.errors import KafkaError
 from state.store import Store
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 _ROOM_FOR_HEADERS = 256 * 1024
 
 
 def start_outbox(
-    settings: Settings, store: Store, now: int, observer: Observer = SILENT
+    settings: Settings,
+    store: Store,
+    now: int,
+    observer: Observer = SILENT,
+    spark: "SparkSession | None" = None,
 ) -> tuple[Outbox, list[Item]]:
-    """Return the running outbox, and the claims of an earlier run that turned out to be out."""
+    """Return the running outbox, and the claims of an earlier run that turned out to be out.
+
+    With a session of ``spark`` its executors publish what is overdue, when that is much.
+    """
     publish = settings.publish
     exactly_once = publish.guarantee == "exactly_once"
     stopping = threading.Event()
     topics = Topics(quiet(librdkafka_options(settings.kafka)))
+    means = means_of(settings, store.state_id)
     make = partial(
         TransactionalPublisher if exactly_once else PlainPublisher,
-        connection=_connection(settings, store.state_id),
-        shape=_shape(settings, store.state_id),
+        connection=means.connection,
+        shape=means.shape,
         topics=topics,
-        retry=_retry(settings),
+        retry=means.retry,
         stopping=stopping.is_set,
     )
     try:
@@ -66,11 +84,34 @@ def start_outbox(
         stopping,
         hold_limit=publish.hold_limit,
         observer=observer,
+        relay=_relay(publish, found.publishers, means, observer, spark) if exactly_once else None,
     )
     outbox.begin(found.waiting, store.last_batch, found.watermarks)
     observer.began(outbox.standing, topics.reach)
     reach(Point.AFTER_RECOVERY)
     return outbox, found.out
+
+
+def means_of(settings: Settings, state_id: str) -> Means:
+    """Return what it takes to publish with these settings."""
+    return Means(_connection(settings, state_id), _shape(settings, state_id), _retry(settings))
+
+
+def _relay(
+    publish: PublishSettings,
+    publishers: list[Any],
+    means: Means,
+    observer: Observer,
+    spark: "SparkSession | None",
+) -> Callable[[Sequence[Worker], Report], Relay] | None:
+    if spark is None or publish.executors_above is None:
+        return None
+    deputies, above = Deputies(spark, means), publish.executors_above
+
+    def made(workers: Sequence[Worker], report: Report) -> Relay:
+        return Relay(workers, publishers, deputies, above, report, observer=observer)
+
+    return made
 
 
 def _connection(settings: Settings, state_id: str) -> Connection:

@@ -22,10 +22,11 @@ from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.newest import Newest, newest_record
 from pipeline.outbox.publisher import Published
-from pipeline.outbox.records import RUN, Shape
+from pipeline.outbox.records import Shape
 from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import MARK, SIDE, Session
+from pipeline.outbox.signature import Loan, borrower, is_from, is_signed
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
 from state.crashpoint import Point, reach
@@ -75,11 +76,35 @@ class TransactionalPublisher:
         self._stopping = stopping
         self._producer: Producer | None = None
         self._marker: Marker | None = None  # the last one seen or written
+        self._run = connection.run  # what markers are signed with
+        self._taken_back = 0  # times
         self._begins = 0  # offset of the first marker that can be this run's: older ones are past
 
     def open(self) -> Marker | None:
         """Fence whoever held the lane, settle its open transaction and read the marker."""
         return _marker_of(self._open())
+
+    def lend(self) -> Loan:
+        """Let go of the lane, for others to publish on it until it is taken back."""
+        self._producer = None
+        return Loan(self._run, self._begins)
+
+    def borrow(self, loan: Loan) -> Marker | None:
+        """Open a lane that is lent, unless it was taken back, and return how far it came."""
+        self._run, self._begins = loan
+        newest = self._open_again()
+        self._run = borrower(loan)
+        return _marker_of(newest)
+
+    def take_back(self) -> Marker:
+        """Fence whoever borrowed the lane, and return how far it came; signed, so that all see."""
+        marker = _marker_of(when_reached(self._open_again, self._stop_if_told))
+        if marker is None:
+            raise KafkaError(f"the marker of lane {self._lane} is gone from Kafka")
+        self._taken_back += 1
+        self._run = f"{self._connection.run}-{self._taken_back}"
+        self.publish(Flush([], marker))
+        return marker
 
     def _open(self) -> Newest:
         self._producer = None  # the old one goes before the new one comes
@@ -144,7 +169,7 @@ class TransactionalPublisher:
                 session.send(number, self._shape.message(item, at))
 
     def _commit(self, session: Session, marker: Marker) -> None:
-        session.send(SIDE, self._shape.marker(marker, self._lane, self._connection.run))
+        session.send(SIDE, self._shape.marker(marker, self._lane, self._run))
         session.wait_for_all()  # a commit would wait for records that are stuck
         reach(Point.IN_TRANSACTION)
         session.producer.commit_transaction(session.left)
@@ -206,7 +231,7 @@ class TransactionalPublisher:
         found = _marker_of(newest)
         if found not in (marker, known):
             raise KafkaError(_TAKEN_OVER)
-        return found == marker and self._is_mine(newest)
+        return found == marker and is_signed(newest, self._run)
 
     def _open_again(self) -> Newest:
         """Open the lane, unless another run has signed it since this one opened it.
@@ -224,12 +249,8 @@ class TransactionalPublisher:
     def _stop_if_anothers(self, newest: Newest, begins: int) -> None:
         record = newest.record
         is_since = record is not None and (record.offset() or 0) >= begins
-        if is_since and not self._is_mine(newest):
+        if is_since and not is_from(newest, self._run):
             raise KafkaError(_TAKEN_OVER)
-
-    def _is_mine(self, newest: Newest) -> bool:
-        headers = None if newest.record is None else newest.record.headers()
-        return (RUN, self._connection.run.encode()) in (headers or [])
 
     def _newest_marker(self, *, settled: bool) -> Newest:
         return newest_record(

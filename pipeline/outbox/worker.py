@@ -3,13 +3,15 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+
+import pyarrow as pa
 
 from pipeline.clock import now_micros
 from pipeline.observe.observer import SILENT, Flushed, Lanes, Observer, Sent
 from pipeline.outbox.item import Item
-from pipeline.outbox.lane import MOST, Flush, Lane
+from pipeline.outbox.lane import MOST, Ceded, Flush, Lane
 from pipeline.outbox.publisher import Published, Publisher
 from pipeline.outbox.report import Report
 from state.admission import HighMarks
@@ -44,6 +46,7 @@ class Worker:
         self._changed = threading.Condition()
         self._stopping = False
         self._busy = False
+        self._resting = False
         self._flying: tuple[Flush, float] | None = None  # on its way out, and since when
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=f"lane-{lane.number}", daemon=True)
@@ -83,6 +86,39 @@ class Worker:
         with self._changed:
             self.lane.add(items, batch)
             self._changed.notify_all()
+
+    def rest(self, patience: float) -> bool:
+        """Let the lane end what it is doing and then publish nothing until ``resume``.
+
+        False if it has stopped, or if that takes longer than so many seconds.
+        """
+        with self._changed:
+            self._resting = True
+            ended = self._changed.wait_for(lambda: not self._busy, patience)
+            return ended and not self._stopping
+
+    def resume(self) -> None:
+        """Publish again."""
+        with self._changed:
+            self._resting = False
+            self._changed.notify_all()
+
+    def seen_among(self, identities: pa.ChunkedArray) -> list[int]:
+        """Return the places of those of which a newer record may be on its way."""
+        with self._changed:
+            return self.lane.seen_among(identities)
+
+    def cede(self, more: list[Item], batch: int, now: int) -> Ceded:
+        """Take over some claims, then let go of all that is due, for others to publish."""
+        with self._changed:
+            self.lane.add(more, batch)
+            return self.lane.cede(now)
+
+    def ceded_until(self, watermark: int, out: pa.Table) -> None:
+        """Go on where others ended: at their watermark, with these rows out."""
+        with self._changed:
+            self.lane.watermark = watermark
+            self.lane.left(out)
 
     def retract(self, identity: bytes, version: Version) -> Item | None:
         """Take back one message, unless it is out or on its way."""
@@ -166,6 +202,9 @@ class Worker:
     def _next_flush(self) -> Flush | None:
         with self._changed:
             while not self._stopping:
+                if self._resting:
+                    self._changed.wait(_IDLE)
+                    continue
                 now = self._clock()
                 flush = self.lane.release(now)
                 if flush is not None:
@@ -210,7 +249,12 @@ class Worker:
 
 def _sent(flush: Flush, published: Published) -> Iterator[Sent]:
     """Yield the messages of a flush that are out."""
-    for number, item in enumerate(flush.items):
-        if number not in published.decided and item.is_message:
+    return sent(item for i, item in enumerate(flush.items) if i not in published.decided)
+
+
+def sent(items: Iterable[Item]) -> Iterator[Sent]:
+    """Yield the messages among what is out."""
+    for item in items:
+        if item.is_message:
             chunk, i = item.chunk, item.index
             yield Sent(chunk.topic[i], chunk.headers[i] or (), item.scheduled)

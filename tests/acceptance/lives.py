@@ -149,8 +149,9 @@ def wait_for(
     what: str,
     patience: float = PATIENCE,
     told: Callable[[], str] = str,
+    every: float = 0.2,
 ) -> None:
     give_up = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < give_up, f"gave up waiting for {what}\n{told()}"
-        time.sleep(0.2)
+        time.sleep(every)

@@ -1,4 +1,4 @@
-"""The job on a Spark cluster: submitted as a wheel, decoding on executors that have none of it."""
+"""The job on a Spark cluster: submitted as a wheel, working on executors that have none of it."""
 
 import io
 import json
@@ -11,14 +11,16 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import yaml
-from confluent_kafka import Message, Producer
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from fastavro import schemaless_writer
 
 from pipeline.config.load import load_settings
 from pipeline.ivy import proxy_flags
 from pipeline.jvm import cache_folder
 from pipeline.local_kafka import LocalKafka
+from state.inspector import Ledger
 from state.open import open_inspector
 from state.row import Status
 from tests.acceptance.lives import wait_for
@@ -32,7 +34,9 @@ from tests.acceptance.wheel import ROOT, build_wheel
 from tests.pages import blocks, commands
 
 COUNT = 40
+BACKLOG = 60_000  # some seconds' work: time to kill somebody in the middle
 PAGE = ROOT / "docs/deploy/spark-submit.md"
+EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 QUIET = f"-Dlog4j2.configurationFile={(ROOT / 'pipeline' / 'spark-log.properties').as_uri()}"
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # five JVMs share few cores
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM  # what a JVM returns then, however cleanly it ended
@@ -48,21 +52,26 @@ KMS = {
 }
 
 
-def test_a_submitted_wheel_decodes_on_two_executors_and_stops_when_told(
+def test_a_submitted_wheel_decodes_and_publishes_on_two_executors_and_stops_when_told(
     tmp_path: Path, broker: LocalKafka, topics: Callable[..., str], read: Callable[..., list]
 ) -> None:
-    source, out = topics("in", partitions=2), topics("out")
-    settings = write_settings(tmp_path, broker.bootstrap_servers, source, out)
+    source, out, late = topics("in", partitions=2), topics("out"), topics("late")
+    servers = broker.bootstrap_servers
+    settings = write_settings(tmp_path, servers, source, [out, late])
     log = tmp_path / "submit.log"
     with Cluster(tmp_path) as cluster:
         job = submit(tmp_path, cluster.url, build_wheel(tmp_path), settings, log)
         try:
             wait_for(lambda: "running;" in log.read_text() or job.poll() is not None, "the job")
             assert job.poll() is None, log.read_text()[-5000:]
-            due = send_schedules(broker.bootstrap_servers, source, out)
+            due = int(time.time() * 1000) + 3_000
+            send_schedules(servers, source, out, COUNT, due)
             wait_for(lambda: len(read(out)) >= COUNT or job.poll() is not None, "the messages")
             (application,) = cluster.page("master")["activeapps"]
             executors = cluster.page("worker")["executors"]
+            send_schedules(servers, source, late, BACKLOG, due - 3_600_000)
+            kill_an_executor_amid(servers, late, application["id"])
+            wait_for(lambda: ended_well(settings) == COUNT + BACKLOG, "the backlog")
             job.send_signal(signal.SIGTERM)
             ended = job.wait(120)
         finally:
@@ -70,16 +79,18 @@ def test_a_submitted_wheel_decodes_on_two_executors_and_stops_when_told(
             job.wait()
     assert ended == ENDED_BY_SIGTERM, log.read_text()[-5000:]
     assert "stopped; everything is in the state" in log.read_text()
+    assert f"executors took {BACKLOG} overdue messages" in log.read_text()
     assert application["name"] == source
     assert len(executors) == 2
     options = {"-Duser.timezone=UTC", *LIGHT.split()}  # ours, and those given to spark-submit
     assert options <= java_of_an_executor(tmp_path)
-    assert set(tasks_by_executor(tmp_path / "events")) == {"0", "1"}
-    check_output(read(out), due)
-    check_state(settings)
+    assert {"0", "1"} <= set(tasks_by_executor(tmp_path / "events"))
+    check_output(read(out), due, COUNT)
+    check_output(read(late), due, BACKLOG)
+    check_state(settings, COUNT + BACKLOG)
 
 
-def write_settings(folder: Path, servers: str, source: str, out: str) -> Path:
+def write_settings(folder: Path, servers: str, source: str, out: list[str]) -> Path:
     file = folder / "duestream.yaml"
     file.write_text(
         yaml.safe_dump(
@@ -87,7 +98,8 @@ def write_settings(folder: Path, servers: str, source: str, out: str) -> Path:
                 "name": source,
                 "kafka": {"bootstrap_servers": servers},
                 "sources": [{"topic": source, "dialect": "kms-avro"}],
-                "outputs": {"allow": [out]},
+                "outputs": {"allow": out},
+                "publish": {"executors_above": BACKLOG // 2},
                 "dead_letter": {"topic": f"{source}.dead"},
                 "pipeline": {"checkpoint": (folder / "checkpoint").as_uri()},
                 "state": {"delta": {"path": str(folder / "state")}},
@@ -149,17 +161,35 @@ def command_of_the_page(master: str, wheel: Path, settings: Path) -> list[str]:
     return [ours.get(word, word) for word in words]
 
 
-def send_schedules(servers: str, source: str, out: str) -> int:
-    due = int(time.time() * 1000) + 3_000
-    producer = Producer({"bootstrap.servers": servers})
-    for n in range(COUNT):
+def send_schedules(servers: str, source: str, out: str, count: int, due: int) -> None:
+    """Send them in one transaction, so that one micro-batch takes all."""
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": f"sends-{out}"})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    for n in range(count):
         name = str(n).encode()
         said = {"time": due, "topic": out, "key": b"key-" + name, "value": b"value-" + name}
         value = io.BytesIO()
         schemaless_writer(value, KMS, said)
-        producer.produce(source, key=name, value=value.getvalue(), partition=n % 2)
-    assert producer.flush(60) == 0
-    return due
+        producer.produce(source, key=f"{out}-{n}".encode(), value=value.getvalue(), partition=n % 2)
+    producer.commit_transaction(60)
+
+
+def kill_an_executor_amid(servers: str, topic: str, application: str) -> None:
+    """Kill an executor with -9 when a part of the messages is on the topic."""
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "looks"})
+
+    def there() -> int:
+        return consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=30)[1]
+
+    wait_for(lambda: there() > BACKLOG // 4, "executors to publish", every=0.01)
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if EXECUTOR in words and application in words:
+            process.kill()
+            break
+    assert there() < BACKLOG
+    consumer.close()
 
 
 def tasks_by_executor(folder: Path) -> Counter[str]:
@@ -180,14 +210,22 @@ def java_of_an_executor(folder: Path) -> set[str]:
     return set(shlex.split(next(line for line in lines if "Launch command: " in line)))
 
 
-def check_output(messages: list[Message], due: int) -> None:
+def check_output(messages: list[Message], due: int, count: int) -> None:
     found = {message.key(): message.value() for message in messages}
-    assert found == {f"key-{n}".encode(): f"value-{n}".encode() for n in range(COUNT)}
-    assert len(messages) == COUNT
+    assert found == {f"key-{n}".encode(): f"value-{n}".encode() for n in range(count)}
+    assert len(messages) == count
     assert min(message.timestamp()[1] for message in messages) >= due
 
 
-def check_state(settings: Path) -> None:
-    ledger = open_inspector(load_settings(settings, environ={}).state).stats(0).ledger
+def check_state(settings: Path, count: int) -> None:
+    ledger = ledger_of(settings)
     assert ledger.difference == 0
-    assert ledger.accepted == ledger.ends[Status.DONE] == COUNT
+    assert ledger.accepted == ledger.ends[Status.DONE] == count
+
+
+def ended_well(settings: Path) -> int:
+    return ledger_of(settings).ends.get(Status.DONE, 0)
+
+
+def ledger_of(settings: Path) -> Ledger:
+    return open_inspector(load_settings(settings, environ={}).state).stats(0).ledger

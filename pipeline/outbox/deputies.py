@@ -1,0 +1,67 @@
+"""Has tasks of Spark run errands, one task for each lane."""
+
+import logging
+import re
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pipeline.outbox.errand import Done, Errand, Means, run_errand
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+_MOST_BYTES = 100 * 1024 * 1024  # of one errand: Spark takes 128 MiB by spark.rpc.message.maxSize
+_CAUSE = re.compile(r"(Caused by: )?[\w.]*(Error|Exception): ")
+_AGAIN = 600.0  # seconds for which executors are left alone after they got nothing done
+
+
+class Deputies:
+    """Tasks that publish in the driver's stead; nothing depends on their doing so."""
+
+    def __init__(self, spark: "SparkSession", means: Means) -> None:
+        self._spark = spark
+        self._means = means
+        self._not_before = 0.0
+
+    @property
+    def are_able(self) -> bool:
+        """Whether it is worth the trouble to send them, as far as is known."""
+        return time.monotonic() >= self._not_before
+
+    def can_carry(self, sizes: Iterable[int]) -> bool:
+        """Tell whether errands of so many bytes are small enough to be sent."""
+        return all(size <= _MOST_BYTES for size in sizes)
+
+    def run(self, errands: Sequence[Errand]) -> list[Done]:
+        """Run errands and return how they went; none where Spark's job has failed."""
+        means = self._means
+        try:
+            tasks = self._spark.sparkContext.parallelize(errands, len(errands))
+            done: list[Done] = tasks.map(lambda errand: run_errand(means, errand)).collect()
+        except Exception as error:  # whatever Spark raises: lanes and markers are as they are
+            log.warning("executors did not publish to the end: %s", _why(error))
+            return []
+        for each in done:
+            if each.trouble is not None:
+                log.warning("an executor left lane %d early: %s", each.lane, each.trouble)
+        return done
+
+    def got_nothing_done(self) -> None:
+        """Leave executors alone for a while: they cannot reach Kafka, or lack the package."""
+        self._not_before = time.monotonic() + _AGAIN
+        log.warning(
+            "executors have published nothing, so the driver goes on by itself; they are tried "
+            "again in %d minutes. Check that they reach Kafka and have the files that kafka names, "
+            "or set publish.executors_above: null",
+            _AGAIN // 60,
+        )
+
+
+def _why(error: Exception) -> str:
+    """Return the line of Spark's long story that names the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if _CAUSE.match(line)]
+    return (causes or lines or [type(error).__name__])[-1 if causes else 0][:500]
