@@ -7,7 +7,6 @@ from functools import partial
 
 import pytest
 from build import A, B, at, cancel, names, order, outcome, put, receipt, tick
-from conformance import Conformance
 from promises_answers import Answers
 from promises_moved import Moved
 from promises_outcomes import Outcomes
@@ -49,7 +48,10 @@ def from_memory(watcher):
 class TestWatchedDelta(Answers, Pages, Outcomes, Repeats, Pausing, Moved):
     """One watcher lives through all that happens to a store."""
 
-    disturb = Conformance.disturb
+    @pytest.fixture(params=["undisturbed", "folded"])
+    def disturb(self, request, subject):
+        """Fold, or not; that the writer opens its store anew is nothing to a watcher."""
+        return subject.fold if request.param == "folded" else lambda: None
 
     @pytest.fixture
     def subject(self, settings):
