@@ -52,11 +52,13 @@ class Soak:
     load: SoakLoad
     sampler: Sampler
     lives: HeldLives
-    begun: float = field(default_factory=time.monotonic)
+    begun: float | None = None
     kills: list[tuple[float, str]] = field(default_factory=list)
 
     def send(self) -> None:
-        """Send what is to be sent by now."""
+        """Send what is to be sent by now; the time begins with the first call."""
+        if self.begun is None:
+            self.begun = self.load.begun = self.sampler.begun = time.monotonic()
         self.load.send()
 
     def look(self, running: bool) -> None:
@@ -74,14 +76,14 @@ class Soak:
 
     def note(self, who: str) -> None:
         """Note that somebody is killed right now."""
-        self.kills.append((time.monotonic() - self.begun, who))
+        self.kills.append((time.monotonic() - (self.begun or 0.0), who))
 
 
 def pace(seconds: float) -> Pace:
     """Return how often to kill: a few times each, and lives long enough to see one grow."""
     servers = (_within(40, seconds * 0.12, 600), _within(90, seconds * 0.25, 1200))
     life = (_within(60, seconds * 0.15, 600), _within(120, seconds * 0.35, 1200))
-    return Pace(servers=servers, life=life, at_start=0.1, look=EVERY)
+    return Pace(servers=servers, life=life, at_start=0.1, look=EVERY, up_first=True)
 
 
 def _within(least: float, wanted: float, most: float) -> float:

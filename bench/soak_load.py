@@ -56,7 +56,7 @@ class SoakLoad:
         self._topic = topic
         self._rate = rate
         self._chance = chance
-        self._begun = time.monotonic()
+        self.begun = time.monotonic()
         self._steps = 0
         self._waiting: deque[tuple[float, int, int]] = deque()  # sent at, number, key
         self._burst_at = chance.uniform(20, 40)
@@ -64,7 +64,7 @@ class SoakLoad:
 
     def send(self) -> None:
         """Send what is to be sent by now."""
-        past = time.monotonic() - self._begun
+        past = time.monotonic() - self.begun
         while self._steps < past * self._rate:
             self._steps += 1
             self._one(self._chance.random())

@@ -28,7 +28,7 @@ class Sampler:
     ) -> None:
         self._folder, self._state_folder = folder, state_folder
         self._pid, self._state = pid, state
-        self._begun = time.monotonic()
+        self.begun = time.monotonic()
         self._read = {"ticks": 0, "seen": 0}  # bytes of the files that earlier samples are of
         self._life = (0, 0.0)  # the process looked at last, and since when
         self.samples: list[Sample] = []
@@ -38,7 +38,7 @@ class Sampler:
         late = self._late()
         ticks = self._ticks()
         sample: Sample = {
-            "second": time.monotonic() - self._begun,
+            "second": time.monotonic() - self.begun,
             "life": self._age(),
             **self._memory(),
             **_files(self._state_folder),

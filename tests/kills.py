@@ -46,6 +46,7 @@ class Pace:
     down: tuple[float, float] = (0, 8)  # how long a server stays away
     at_start: float = 0.33  # the share of lives that may end before the job is up
     look: float = 5.0
+    up_first: bool = False  # whether nothing is sent or killed before the job is up
 
 
 class Kills:
@@ -74,12 +75,14 @@ class Kills:
 
     def run(self, seconds: float) -> None:
         """Load and kill for a while, then let everything come to its end."""
+        self._begin()
+        if self._pace.up_first:
+            wait_for(self._is_running, "the job to come up")
         end = time.monotonic() + seconds
         killers = [
             self._timer(*self._pace.servers, partial(self._kill, name)) for name in self._servers
         ]
         look = self._timer(self._pace.look, self._pace.look, self._look)
-        self._begin()
         while time.monotonic() < end:
             self._load.send()
             for perhaps_kill in killers:
