@@ -25,6 +25,7 @@ from pipeline.lag import Lag
 from pipeline.lookout import Lookout, Names
 from pipeline.measure import Measure
 from pipeline.observe.observer import SILENT, Observer
+from pipeline.outbox.deputies import are_worth_it
 from pipeline.outbox.report import ended
 from pipeline.outbox.start import start_outbox
 from pipeline.presence import Presence
@@ -181,7 +182,7 @@ class Job:
             self._store,
             now_micros(),
             self._observer,
-            None if self._remote else self._spark,
+            self._publishers_elsewhere(),
         )
         later.callback(self._outbox.stop)
         if settings.publish.watch_input and not self._once:
@@ -196,6 +197,12 @@ class Job:
             self._observer,
         )
         self._ticker.close_when_new(out, now_micros())
+
+    def _publishers_elsewhere(self) -> SparkSession | None:
+        """Return the session whose executors may publish, None where they are not there for it."""
+        if self._remote or not are_worth_it(self._spark, self._settings.publish.lanes):
+            return None
+        return self._spark
 
     def _horizon(self) -> Horizon:
         publish = self._settings.publish

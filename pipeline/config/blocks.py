@@ -139,9 +139,10 @@ class PublishSettings(Block):
         200_000, ge=1, description="messages held in memory for their instant at most"
     )
     executors_above: int | None = Field(
-        20_000,
+        50_000,
         ge=0,
-        description="where more is overdue, Spark's executors publish it; null: the driver alone",
+        description="where more is overdue, executors publish it (on one machine only with two "
+        "cores a lane); null: the driver alone",
     )
     watch_input: bool = Field(
         True, description="hold a message while a newer record of its key waits to be read"

@@ -15,7 +15,15 @@ log = logging.getLogger(__name__)
 
 _MOST_BYTES = 100 * 1024 * 1024  # of one errand: Spark takes 128 MiB by spark.rpc.message.maxSize
 _CAUSE = re.compile(r"(Caused by: )?[\w.]*(Error|Exception): ")
+_CORES = 2  # a lane needs, where tasks and driver share a machine
 _AGAIN = 600.0  # seconds for which executors are left alone after they got nothing done
+
+
+def are_worth_it(spark: "SparkSession", lanes: int) -> bool:
+    """Tell whether tasks would have cores that the driver and its lanes do not need anyway."""
+    context = spark.sparkContext
+    is_local = (context.master or "").startswith("local")
+    return not is_local or context.defaultParallelism >= _CORES * lanes
 
 
 class Deputies:

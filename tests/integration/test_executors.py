@@ -184,7 +184,8 @@ def test_a_job_lets_executors_publish_and_its_ledger_closes(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("INFO", logger="pipeline.outbox.relay")
-    job = place(tmp_path, broker.bootstrap_servers, topics, **{"publish.executors_above": 10})
+    few = {"publish.executors_above": 10, "publish.lanes": 1}  # two cores for it
+    job = place(tmp_path, broker.bootstrap_servers, topics, **few)
     with job.client() as client:
         for n in range(50):
             to = job.out if n else "missing-topic"
