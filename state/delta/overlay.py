@@ -63,10 +63,14 @@ class Overlay:
 
     @cached_property
     def _contents(self) -> pa.Table:
+        return pa.concat_tables([self._tail_rows, reshape(self._base_rows(), ROW_SEQ)])
+
+    @cached_property
+    def _tail_rows(self) -> pa.Table:
         snapshot = self.snapshot
         tail = read(snapshot.changelog, [*ROW.names, SEQ, LINE], pc.field(SEQ) > snapshot.mark.seq)
         tail = tail.sort_by(LINE).slice(0, snapshot.tail.num_rows)
-        return pa.concat_tables([reshape(tail, ROW_SEQ), reshape(self._base_rows(), ROW_SEQ)])
+        return reshape(tail, ROW_SEQ)
 
     def _base_rows(self) -> pa.Table:
         """Return the rows of ``base`` whole, in the same order."""
@@ -82,7 +86,10 @@ class Overlay:
         chosen = list(versions)
         if not chosen:
             return ROW_SEQ.empty_table()
-        return materialize(chosen, self._contents)
+        # What is in the base may be anywhere among all that is pending: a start needs none of it.
+        own = self.snapshot.tail.num_rows
+        told = all(v.content < own and (v.outcome or 0) < own for v in chosen)
+        return materialize(chosen, self._tail_rows if told else self._contents)
 
 
 def overlay(snapshot: Snapshot) -> Overlay:

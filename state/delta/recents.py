@@ -38,7 +38,9 @@ class Recents:
 
     def known(self, commands: Sequence[tuple[bytes, Version]]) -> list[Version | None]:
         """Return the newest version known of each command's identity."""
-        found = [self._new.get(i) or self._old.get(i) for i, _ in commands]
+        identities = [identity for identity, _ in commands]
+        halves = zip(map(self._new.get, identities), map(self._old.get, identities), strict=True)
+        found = [new or old for new, old in halves]
         suspects = self._suspects(
             [command for command, recent in zip(commands, found, strict=True) if recent is None]
         )
