@@ -8,7 +8,7 @@ HOURS ?= 1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install machine demo test torture soak lint bench bench-full docs openapi wheel pins clean
+.PHONY: help install machine classes demo test torture soak lint bench bench-full docs openapi wheel pins clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
@@ -38,15 +38,18 @@ machine: $(STAMP)
 demo: machine ## messages wait and go out, on a broker of its own; STATE=mongo, UI=1: with a console
 	@$(BIN)/duestream demo --state $(STATE) --keep data/demo $(if $(UI),--ui)
 
-test: lint machine ## lint, types, imports, then all tests
+# Spark's classes in an archive: every later start is quicker.
+classes: machine
 	@$(BIN)/python -m pipeline.keep_classes
+
+test: lint classes ## lint, types, imports, then all tests
 	$(SAY) "pytest ..."
 	@$(BIN)/python -m pytest -q --durations=25 -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
-torture: machine ## kill job and servers at random for five minutes, count what is lost; STORE=mongo
+torture: classes ## kill job and servers at random for five minutes, count what is lost; STORE=mongo
 	@$(BIN)/python -m tests.torture --store $(STORE)
 
-soak: machine ## mixed load with kills for HOURS=1, does anything grow? plots in build/soak; STORE=mongo
+soak: classes ## mixed load with kills for HOURS=1, does anything grow? plots in build/soak; STORE=mongo
 	@$(BIN)/python -m bench.soak --hours $(HOURS) --store $(STORE) $(if $(SEED),--seed $(SEED))
 
 lint: $(STAMP) ## check style, types and who may import whom
@@ -58,10 +61,10 @@ lint: $(STAMP) ## check style, types and who may import whom
 	$(SAY) "lint-imports ..."
 	@$(BIN)/lint-imports > .venv/imports.log 2>&1 || { cat .venv/imports.log; exit 1; }
 
-bench: machine ## measure for ten minutes, and write docs/benchmarks.md; STORE=mongo or both
+bench: classes ## measure for ten minutes, and write docs/benchmarks.md; STORE=mongo or both
 	@$(BIN)/python -m bench --store $(STORE)
 
-bench-full: machine ## measure everything on both stores, and write docs/benchmarks.md
+bench-full: classes ## measure everything on both stores, and write docs/benchmarks.md
 	@$(BIN)/python -m bench --set full --store both
 
 wheel: $(STAMP) ## build the wheel, for spark-submit and Databricks, into dist
