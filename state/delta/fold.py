@@ -59,7 +59,8 @@ def fold(tables: Tables, writer: FoldWriter, now: int) -> Mark:
     _add_closed(writer, changed, target)
     reach(Point.DURING_FOLD)
     mark = _mark(changed, target)
-    writer.merge(_source(changed, mark, now), _touched_buckets(changed), target)
+    source = _source(changed, mark, now)
+    writer.merge(source, _touched_buckets(changed), target, snapshot.version)
     reach(Point.AFTER_FOLD_MERGE)
     writer.delete(CHANGELOG, f"{SEQ} <= {target}")
     return mark

@@ -18,13 +18,23 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
-from state.delta.key_part import LIVE_ROW, PART, KeyPart, make_part, part_of, wanted
+from state.delta.key_part import (
+    HALF,
+    LIVE_ROW,
+    PART,
+    KeyPart,
+    half_written,
+    make_part,
+    part_of,
+    wanted,
+)
 from state.delta.layout import SCHEDULES
 from state.delta.snapshot import is_live_row, read_mark
 from state.delta.tables import KEYS, Tables, scannable
 from state.errors import StateError
 
 _LIST = ".json"
+_ABANDONED = 3600.0  # seconds after which a file that is half written is a dead process's
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +96,7 @@ def _make_index(tables: Tables) -> None:
     for fragment in files:
         make_part(schedules, fragment, folder)
     path = folder / f"{read_mark(schedules).seq:020d}{_LIST}"
-    half = folder / f"{os.getpid()}.list"
+    half = half_written(folder)
     half.write_text(json.dumps(sorted(part_of(fragment.path) for fragment in files)))
     half.replace(path)
     _clear(tables, folder, path)
@@ -102,7 +112,9 @@ def _clear(tables: Tables, folder: Path, newest: Path) -> None:
         return
     now = {part_of(fragment.path) for fragment in _files(tables.dataset(SCHEDULES))}
     kept = {newest.name, *json.loads(newest.read_text()), *now}
+    long_ago = newest.stat().st_mtime - _ABANDONED
     for other in folder.iterdir():
-        if other.suffix in (PART, _LIST) and other.name not in kept:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            old = other.suffix in (PART, _LIST) and other.name not in kept
+            if old or (other.suffix == HALF and other.stat().st_mtime < long_ago):
                 other.unlink()

@@ -4,7 +4,7 @@ Files of a table never change, so a part is made once, and holds for as long as 
 """
 
 import contextlib
-import os
+import uuid
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +20,8 @@ from state.pending import LIGHT_ROW
 from state.row import HASH, IDENTITY, ROW, STATUS
 
 PART = ".arrow"
+HALF = ".half"
+_NAME = b"part"
 LIVE_ROW = pa.schema([*LIGHT_ROW, ROW.field(STATUS)])
 _LARGE = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
 _ROWS = pa.schema([f.with_type(_LARGE.get(f.type, f.type)) for f in LIVE_ROW])
@@ -29,7 +31,10 @@ class KeyPart:
     """Finds rows in a part."""
 
     def __init__(self, path: Path) -> None:
+        """Open a part; ArrowInvalid if it is not whole, or was made for another file."""
         self._rows = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        if (self._rows.schema.metadata or {}).get(_NAME) != path.name.encode():
+            raise pa.ArrowInvalid(f"{path} is a part of another file")
         self._numbers: npt.NDArray[np.int64] = self._rows.column(HASH).to_numpy()
 
     def find(self, numbers: npt.NDArray[np.int64], identities: pa.Array) -> pa.Table:
@@ -63,7 +68,13 @@ def make_part(data: ds.Dataset, fragment: ds.Fragment, folder: Path) -> None:
         return
     rows = reshape(fragment.to_table(schema=data.schema, columns=_ROWS.names), _ROWS)
     order = np.argsort(rows.column(HASH).to_numpy(), kind="stable")
-    half = folder / f"{os.getpid()}.half"
-    with pa.OSFile(str(half), "wb") as sink, pa.ipc.new_file(sink, _ROWS) as writer:
-        writer.write_table(rows.take(pa.array(order)).combine_chunks())
+    named = _ROWS.with_metadata({_NAME: path.name})
+    half = half_written(folder)
+    with pa.OSFile(str(half), "wb") as sink, pa.ipc.new_file(sink, named) as writer:
+        writer.write_table(rows.take(pa.array(order)).combine_chunks().cast(named))
     half.replace(path)
+
+
+def half_written(folder: Path) -> Path:
+    """Return a name that nobody else writes to: a fold may be at work beside the job, or in it."""
+    return folder / f"{uuid.uuid4().hex}{HALF}"

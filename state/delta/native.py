@@ -134,9 +134,14 @@ class NativeFoldWriter:
             writer_properties=PARQUET,
         )
 
-    def merge(self, source: pa.Table, buckets: list[str], seq: int) -> None:
-        """Bring ``schedules`` to commit ``seq``; rows to change lie in ``buckets``."""
-        rewrite(self._tables, source, buckets, _numbered(seq))
+    def merge(self, source: pa.Table, buckets: list[str], seq: int, version: int) -> None:
+        """Bring ``schedules`` from ``version`` to commit ``seq``; it must be the newest one."""
+        # To try again would be to commit beside what came in between: delta-rs sees no conflict
+        # with an OPTIMIZE, which has joined the very files that are written anew here.
+        properties = CommitProperties(
+            app_transactions=[Transaction(APP, seq)], max_commit_retries=0
+        )
+        rewrite(self._tables.open(SCHEDULES, version), source, buckets, properties)
 
     def delete(self, layout: Layout, predicate: str) -> None:
         """Delete rows; nothing is committed when there are none."""

@@ -10,23 +10,22 @@ from collections import defaultdict
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, Schema
+from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.transaction import AddAction, RemoveAction
 
 from state.admission import coordinates_of
 from state.delta.bucket_file import BucketFiles
 from state.delta.layout import BUCKET, SCHEDULES
 from state.delta.overlay import COORDINATES
-from state.delta.tables import Tables, scannable
+from state.delta.tables import scannable
 from state.delta.versions import Versions
 from state.delta.writer import GONE
 
 
 def rewrite(
-    tables: Tables, source: pa.Table, buckets: list[str], properties: CommitProperties
+    table: DeltaTable, source: pa.Table, buckets: list[str], properties: CommitProperties
 ) -> None:
     """Put rows in the place of those that bear the same version, or drop them, in one commit."""
-    table = tables.open(SCHEDULES)
     data = scannable(table)
     changed = Versions(set(coordinates_of(source)))
     fresh = _by_bucket(source.filter(pc.invert(source.column(GONE))))

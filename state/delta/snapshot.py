@@ -45,6 +45,7 @@ class Snapshot:
     mark: Mark
     tail: pa.Table
     files: pa.Table  # the files of schedules with their statistics
+    version: int  # of schedules
 
     @cached_property
     def last_clock(self) -> dict[str, object] | None:
@@ -160,7 +161,7 @@ def snapshot_of(
         return None
     tail = lines.filter(pc.field(SEQ) > mark.seq).sort_by(LINE)
     files = pa.table(table.get_add_actions(flatten=True))
-    return Snapshot(changelog, schedules, mark, tail, files)
+    return Snapshot(changelog, schedules, mark, tail, files, table.version())
 
 
 def read_mark(schedules: ds.Dataset) -> Mark:

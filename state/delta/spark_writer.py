@@ -78,8 +78,10 @@ class SparkFoldWriter:
         """Append closed rows, as known after commit ``seq``."""
         _append(self._spark, self._tables, HISTORY, rows, seq, f"fold to {seq}")
 
-    def merge(self, source: pa.Table, buckets: list[str], seq: int) -> None:
-        """Bring ``schedules`` to commit ``seq``; rows to change lie in ``buckets``."""
+    def merge(self, source: pa.Table, buckets: list[str], seq: int, version: int) -> None:
+        """Bring ``schedules`` from ``version`` to commit ``seq``; it must be the newest one."""
+        if self._tables.open(SCHEDULES).version() != version:
+            raise StateError(f"schedules is not at version {version} any more; fold it again")
         view = f"fold_{uuid.uuid4().hex}"
         frame(self._spark, source).createOrReplaceTempView(view)
         named = ", ".join(f"'{bucket}'" for bucket in buckets)

@@ -17,6 +17,7 @@ from state.row import (
     IDENTITY,
     OCCURRENCE,
     PARKED,
+    PAYLOAD,
     ROW,
     SOURCE_OFFSET,
     SOURCE_PARTITION,
@@ -40,6 +41,7 @@ _STEPS = [
     LINE,
 ]
 _REPLACING = frozenset({Entry.PUT, Entry.CANCEL, Entry.CLAIM})
+MOST_BYTES = 2**30  # of payloads in one claim: a column of Arrow holds twice that
 _Place = tuple[int, int, int]  # partition, offset, occurrence; the identity tells the topic
 
 
@@ -63,6 +65,7 @@ class Window:
         self._partition = np.empty(1024, np.int64)
         self._offset = np.empty(1024, np.int64)
         self._occurrence = np.empty(1024, np.int64)
+        self._bytes = np.empty(1024, np.int64)
         self._alive = np.zeros(1024, np.bool_)
         self._slots: dict[bytes, tuple[int, ...]] = {}  # some no longer alive
 
@@ -145,12 +148,19 @@ class Window:
     def due(self, until: int, room: Room) -> tuple[pa.Table, Ints]:
         """Return, in order, the rows due by ``until`` that there is room for, and their slots."""
         slots = self._due_slots(until)
-        slots = np.sort(slots[oldest(self._due[slots], self._hash[slots], room)])
+        slots = self._bounded(slots[oldest(self._due[slots], self._hash[slots], room)])
         rows = self._take(slots)
         order = as_due(rows)
         rows = rows.take(order)
         keep = may_claim(rows, room)
         return rows.filter(pa.array(keep)), slots[order.to_numpy()][keep]
+
+    def _bounded(self, slots: Ints) -> Ints:
+        """Keep those due first, up to so many bytes; return them in the order of slots."""
+        if self._bytes[slots].sum() > MOST_BYTES:
+            slots = slots[np.argsort(self._due[slots], kind="stable")]
+            slots = slots[: max(int(np.searchsorted(self._bytes[slots].cumsum(), MOST_BYTES)), 1)]
+        return np.sort(slots)
 
     def take_out(self, slots: Ints) -> None:
         """Let go of rows that are claimed."""
@@ -168,6 +178,7 @@ class Window:
         self._partition[first : self._size] = rows.column(SOURCE_PARTITION).to_numpy()
         self._offset[first : self._size] = rows.column(SOURCE_OFFSET).to_numpy()
         self._occurrence[first : self._size] = rows.column(OCCURRENCE).to_numpy()
+        self._bytes[first : self._size] = _lengths(rows.column(PAYLOAD))
         self._alive[first : self._size] = False
         return first
 
@@ -175,7 +186,7 @@ class Window:
         if self._size <= len(self._due):
             return
         room = max(self._size, 2 * len(self._due))
-        for name in ("_due", "_hash", "_partition", "_offset", "_occurrence", "_alive"):
+        for name in ("_due", "_hash", "_partition", "_offset", "_occurrence", "_bytes", "_alive"):
             setattr(self, name, np.resize(getattr(self, name), room))
 
     def _revive(self, identity: bytes, slot: int) -> None:
@@ -220,6 +231,11 @@ class Window:
         least = pc.min(pc.filter(lines.column(DUE), far)).as_py()
         if least is not None:
             self.beyond = least if self.beyond is None else min(self.beyond, least)
+
+
+def _lengths(payloads: pa.ChunkedArray) -> Ints:
+    lengths: Ints = pc.fill_null(pc.binary_length(payloads), 0).to_numpy()
+    return lengths
 
 
 def added_rows(lines: pa.Table, end: int) -> pa.Table:

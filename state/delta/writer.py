@@ -28,8 +28,12 @@ class FoldWriter(Protocol):
     def add_history(self, rows: pa.Table, seq: int) -> None:
         """Append closed rows, as known after commit ``seq``."""
 
-    def merge(self, source: pa.Table, buckets: list[str], seq: int) -> None:
-        """Bring ``schedules`` to commit ``seq``; rows to change lie in ``buckets``."""
+    def merge(self, source: pa.Table, buckets: list[str], seq: int, version: int) -> None:
+        """Bring ``schedules`` to commit ``seq``; rows to change lie in ``buckets``.
+
+        Refuse if the table is no longer at ``version``, from which all this was worked out: another
+        fold, or somebody who joins files, would have its rows written twice.
+        """
 
     def delete(self, layout: Layout, predicate: str) -> None:
         """Delete rows; nothing is committed when there are none."""

@@ -33,13 +33,20 @@ _JOB = OneJob()
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """End the job after the last test that needs it: the fixtures of a folder live to the end."""
-    if nextitem is None or job_of(nextitem.nodeid) != job_of(item.nodeid):
+    if nextitem is not None and job_of(nextitem.nodeid) != job_of(item.nodeid):
         _JOB.close()
+
+
+@pytest.fixture(scope="session")
+def spark_of_jobs(spark: SparkSession, broker: LocalKafka) -> Iterator[SparkSession]:
+    """Lend the session; where no other tests follow, the job ends before session and broker do."""
+    yield spark
+    _JOB.close()
 
 
 @pytest.fixture(scope="module")
 def offices(
-    spark: SparkSession,
+    spark_of_jobs: SparkSession,
     broker: LocalKafka,
     topics: Callable[..., str],
     tmp_path_factory: pytest.TempPathFactory,
@@ -50,7 +57,7 @@ def offices(
         def open_it(stack: ExitStack) -> Office:
             folder = tmp_path_factory.mktemp(f"office-{kind}")
             where = place(folder, broker.bootstrap_servers, topics, **_FLAGS | flags)
-            stack.enter_context(running(spark, where.settings))
+            stack.enter_context(running(spark_of_jobs, where.settings))
             return Office(stack.enter_context(served(where.settings)), where)
 
         opened: Office = _JOB.get(kind, open_it)
@@ -100,7 +107,7 @@ def aside(topics: Callable[..., str]) -> str:
 
 @pytest.fixture(scope="module")
 def channels(
-    spark: SparkSession,
+    spark_of_jobs: SparkSession,
     broker: LocalKafka,
     topics: Callable[..., str],
     tmp_path_factory: pytest.TempPathFactory,
@@ -120,7 +127,7 @@ def channels(
     def open_it(stack: ExitStack) -> Channels:
         folder = tmp_path_factory.mktemp("channels")
         where = place(folder, broker.bootstrap_servers, topics, **flags)
-        stack.enter_context(running(spark, where.settings))
+        stack.enter_context(running(spark_of_jobs, where.settings))
         return Channels(stack.enter_context(served_channels(where.settings)), where)
 
     opened: Channels = _JOB.get("channels", open_it)

@@ -35,8 +35,8 @@ class CrashingWriter(NativeFoldWriter):
     def add_history(self, rows, seq):
         self._do("history", lambda: super(CrashingWriter, self).add_history(rows, seq))
 
-    def merge(self, source, buckets, seq):
-        self._do("merge", lambda: super(CrashingWriter, self).merge(source, buckets, seq))
+    def merge(self, *said):
+        self._do("merge", lambda: super(CrashingWriter, self).merge(*said))
 
     def delete(self, layout, predicate):
         self._do(
@@ -167,8 +167,8 @@ def test_a_reader_between_the_commits_of_a_fold_sees_no_row_twice(subject, table
             super().add_history(rows, seq)
             self._check()
 
-        def merge(self, source, buckets, seq):
-            super().merge(source, buckets, seq)
+        def merge(self, *said):
+            super().merge(*said)
             self._check()
 
         def delete(self, layout, predicate):

@@ -8,6 +8,7 @@ from build import at, identity_of, put, tick
 
 from state.delta import keys as keys_module
 from state.delta.key_index import folder_of, make_index, newest_file
+from state.delta.key_part import KeyPart
 from state.delta.layout import MARK_BUCKET, SCHEDULES
 from state.delta.tables import Tables, tables_of
 from state.open import open_store
@@ -164,3 +165,18 @@ def test_an_index_of_an_empty_state_finds_nothing(opened, tables):
     store = opened()
     make_index(tables)
     assert offsets(store, *MANY) == []
+
+
+def test_a_part_that_was_made_for_another_file_is_made_again(store, tables):
+    """A part is found by its name alone, so it says itself whose it is."""
+    store.fold(at(0))
+    make_index(tables)
+    folder = folder_of(tables)
+    part = next(path for path in folder.iterdir() if path.suffix == ".arrow")
+    other = part.with_name("other.arrow")
+    part.rename(other)
+    with pytest.raises(ValueError, match="another file"):
+        KeyPart(other.rename(part.with_name("wrong.arrow")))
+    make_index(tables)
+    assert KeyPart(part)
+    assert offsets(store, MANY[7]) == [7]

@@ -86,6 +86,45 @@ def test_of_two_folds_at_once_one_is_refused(store, settings, tables, monkeypatc
     assert everything(settings) == known
 
 
+def test_a_fold_during_which_files_were_joined_is_refused_and_comes_again(
+    store, settings, tables, monkeypatch
+):
+    """Whoever looks after tables runs OPTIMIZE; its new file holds rows that the fold replaces."""
+    change_one_day(store)
+    known = everything(settings)
+    find = rewrite._touched
+
+    def joined_meanwhile(*args):
+        monkeypatch.setattr(rewrite, "_touched", find)
+        found = find(*args)
+        tables.open(SCHEDULES).optimize.z_order([DUE])
+        return found
+
+    monkeypatch.setattr(rewrite, "_touched", joined_meanwhile)
+    with pytest.raises(CommitFailedError):
+        fold(tables, NativeFoldWriter(tables), at(0))
+    assert everything(settings) == known
+    fold(tables, NativeFoldWriter(tables), at(0))
+    assert everything(settings) == known
+
+
+def test_a_fold_that_slept_through_another_is_refused(store, settings, tables):
+    """What it has worked out is of the table as it was: the mark would go back."""
+    change_one_day(store)
+
+    class Sleeper(NativeFoldWriter):
+        def merge(self, *said):
+            store.commit(tick(4, commands=[cancel(KEYS[50], 304)]))
+            store.commit(tick(5, commands=[put(b"x", 305, due=1_000)]))
+            store.fold(at(0))
+            super().merge(*said)
+
+    with pytest.raises(CommitFailedError):
+        fold(tables, Sleeper(tables), at(0))
+    pending = store.pending([b"in\0" + key for key in KEYS], True)
+    assert pending.num_rows == len(KEYS) - 2  # two were cancelled
+
+
 def test_a_large_bucket_is_written_in_parts_and_divided_into_files(store, tables, monkeypatch):
     monkeypatch.setattr(bucket_file, "_MEMORY", 1_000)
     monkeypatch.setattr(bucket_file, "_FILE", 1)

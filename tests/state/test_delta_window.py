@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from build import at, cancel, names, outcome, put, tick
 
+from state.delta import window
 from state.delta.load import load_window, window_end
 from state.delta.native import NativeWriter
 from state.delta.tables import tables_of
@@ -207,3 +208,19 @@ def test_other_threads_wait_while_a_commit_is_under_way(tmp_path, opened):
     asking.join()
     assert answers == [at(5)]
     assert names(store.commit(tick(1, until=10))) == [(b"a", 0)]
+
+
+def test_a_claim_is_bounded_by_its_bytes_and_the_rest_comes_next(tmp_path, opened, monkeypatch):
+    """A column of Arrow holds two gigabytes: a claim of more than that would fail each time."""
+    monkeypatch.setattr(window, "MOST_BYTES", 250)
+    store = opened(settings_at(tmp_path))
+    large = [put(b"%d" % n, n, due=9 - n, payload=b"x" * 100) for n in range(5)]
+    claims = [names(store.commit(tick(0, commands=large, until=10)))]
+    claims += [names(store.commit(tick(batch, until=10))) for batch in (1, 2, 3)]
+    assert claims == [[(b"4", 4), (b"3", 3)], [(b"2", 2), (b"1", 1)], [(b"0", 0)], []]
+
+
+def test_one_message_larger_than_the_bound_is_claimed_all_the_same(tmp_path, opened, monkeypatch):
+    monkeypatch.setattr(window, "MOST_BYTES", 50)
+    store = opened(settings_at(tmp_path))
+    assert store.commit(tick(0, commands=[put(b"a", 0, due=1, payload=b"x" * 100)], until=5))
