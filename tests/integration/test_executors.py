@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from pipeline.clock import now_micros
 from pipeline.local_kafka import LocalKafka
+from pipeline.outbox.connection import Connection
 from pipeline.outbox.deputies import Deputies
 from pipeline.outbox.errand import Means
 from pipeline.outbox.item import Item
@@ -41,10 +43,13 @@ def world(broker: LocalKafka, topics: Callable[..., str]) -> World:
 
 
 @contextmanager
-def lending(spark: SparkSession, world: World, above: int = 0) -> Iterator[Outbox]:
+def lending(
+    spark: SparkSession, world: World, above: int = 0, elsewhere: Connection | None = None
+) -> Iterator[Outbox]:
     """An outbox whose lanes go to executors where more than ``above`` is overdue."""
     found = recover(world.publisher, LANES, MemoryStore(keep_closed=DAY), now=1)
-    deputies = Deputies(spark, Means(world.connection, world.shape, world.retry))
+    connection = elsewhere or world.connection
+    deputies = Deputies(spark, Means(connection, world.shape, world.retry))
     outbox = Outbox(
         found.publishers,
         0.0,
@@ -131,6 +136,20 @@ def test_a_task_killed_at_any_instant_loses_nothing_and_doubles_nothing(
         outbox.hand_over(2, world.rows(b"next", occurrence=[0], claim=[2], payload=[b"-1"]))
         outbox.drain()
     assert numbers(read(world.out)).count(-1) == 1
+
+
+def test_where_executors_cannot_reach_kafka_the_driver_goes_on_and_says_so_once(
+    world: World, spark: SparkSession, read: Read, caplog: pytest.LogCaptureFixture
+) -> None:
+    nobody = {**world.connection.client, "bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+    cut_off = replace(world.connection, client=nobody, timeout=2.0)
+    with lending(spark, world, elsewhere=cut_off) as outbox:
+        for batch in (1, 2):
+            outbox.hand_over(batch, backlog(world, 100, claim=[batch] * 100))
+            outbox.drain()
+        assert outbox.reported().num_rows == 200
+    assert len(read(world.out)) == 200
+    assert caplog.text.count("the driver goes on by itself") == 1
 
 
 def _both(outcomes: list[int], unseen: list[Item]) -> set[int]:
