@@ -136,7 +136,7 @@ class Relay:
         least = min(pc.min(share.rows[row.DUE]).as_py() for share in shares)
         self._since = time.monotonic()
         self._away = Lanes(count, 0, count, least)
-        done = {each.lane: each for each in self._deputies.run(errands)}
+        done = {each.lane: each for each in self._deputies.run(errands, count)}
         log.info(
             "executors took %d overdue messages in %.1f s", count, time.monotonic() - self._since
         )

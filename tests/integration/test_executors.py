@@ -1,10 +1,12 @@
 """Executors that publish a backlog on a real broker: once each, whatever kills their tasks."""
 
+import os
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,10 @@ from pipeline.outbox.connection import Connection
 from pipeline.outbox.deputies import Deputies
 from pipeline.outbox.errand import Means
 from pipeline.outbox.item import Item
+from pipeline.outbox.marker import Marker
 from pipeline.outbox.outbox import Outbox
+from pipeline.outbox.record import Record
+from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import recover
 from pipeline.outbox.relay import Relay
 from pipeline.outbox.transactional import TransactionalPublisher
@@ -44,18 +49,23 @@ def world(broker: LocalKafka, topics: Callable[..., str]) -> World:
 
 @contextmanager
 def lending(
-    spark: SparkSession, world: World, above: int = 0, elsewhere: Connection | None = None
+    spark: SparkSession,
+    world: World,
+    elsewhere: Connection | None = None,
+    shape: Shape | None = None,
+    **limit: float,
 ) -> Iterator[Outbox]:
-    """An outbox whose lanes go to executors where more than ``above`` is overdue."""
+    """An outbox whose lanes go to executors where anything is overdue."""
     found = recover(world.publisher, LANES, MemoryStore(keep_closed=DAY), now=1)
     connection = elsewhere or world.connection
-    deputies = Deputies(spark, Means(connection, world.shape, world.retry))
+    means = Means(connection, shape or world.shape, world.retry)
+    deputies = Deputies(spark, means, **limit)
     outbox = Outbox(
         found.publishers,
         0.0,
         threading.Event(),
         hold_limit=10 * MINUTE,
-        relay=lambda workers, report: Relay(workers, found.publishers, deputies, above, report),
+        relay=lambda workers, report: Relay(workers, found.publishers, deputies, 0, report),
     )
     outbox.begin(row.ROW.empty_table(), 0, found.watermarks)
     yield outbox
@@ -136,6 +146,33 @@ def test_a_task_killed_at_any_instant_loses_nothing_and_doubles_nothing(
         outbox.hand_over(2, world.rows(b"next", occurrence=[0], claim=[2], payload=[b"-1"]))
         outbox.drain()
     assert numbers(read(world.out)).count(-1) == 1
+
+
+def freezing(shape: Shape) -> Shape:
+    """A shape that freezes the task of lane 0 in its second transaction."""
+
+    class Freezing(Shape):  # here, so that it travels to the task by value
+        times = 0
+
+        def marker(self, marker: Marker, lane: int, run: str) -> Record:
+            type(self).times += lane == 0
+            if self.times == 2:
+                os.kill(os.getpid(), signal.SIGSTOP)
+            return Shape.marker(self, marker, lane, run)
+
+    return Freezing(**{each.name: getattr(shape, each.name) for each in fields(shape)})
+
+
+def test_a_task_that_hangs_is_given_up_and_the_driver_goes_on(
+    world: World, spark: SparkSession, read: Read
+) -> None:
+    few = COUNT // 3
+    with lending(spark, world, shape=freezing(world.shape), limit=2.0) as outbox:
+        outbox.hand_over(1, backlog(world, few))
+        outbox.drain()
+        # What the task had published before it froze is told by the marker.
+        assert outbox.reported().num_rows + len(outbox.unseen()) == few
+    assert sorted(numbers(read(world.out))) == list(range(few))
 
 
 def test_where_executors_cannot_reach_kafka_the_driver_goes_on_and_says_so_once(

@@ -73,7 +73,7 @@ class Tasks:
     def got_nothing_done(self) -> None:
         self.are_able = False
 
-    def run(self, errands: list[Errand]) -> list[Done]:
+    def run(self, errands: list[Errand], count: int) -> list[Done]:
         self.seen += errands
         try:
             return [self._tried(errand) for errand in errands]
