@@ -41,7 +41,9 @@ class Ticker:
         measure: Measure,
         miss_after: int = 30_000_000,
         observer: Observer = SILENT,
+        once: bool = False,
     ) -> None:
+        self._once = once
         self._store = store
         self._outbox = outbox
         self._horizon = horizon
@@ -53,6 +55,7 @@ class Ticker:
         self._ahead = 0
         self._unseen: list[Item] = []
         self._unseen_since = 0
+        self._later: list[Item] = []  # what a later query may close, this one not
         self._lock = threading.Lock()
         self._stopped = False
         self.failure: BaseException | None = None
@@ -72,11 +75,23 @@ class Ticker:
         """
         self._unseen, self._unseen_since = [*self._unseen, *out], found_at
 
+    def begin_query(self) -> None:
+        """Say that a query is about to start: it will read all notes that there are by now.
+
+        A query that takes only what is there has fixed at its start how far it reads. None of its
+        batches reads the notes of tasks that published meanwhile, so it must not close what they
+        have left unseen. What no later query closes, the next start does.
+        """
+        later, self._later = self._later, []
+        if later:
+            self.close_when_new(later, now_micros())
+
     def __call__(self, read: Read, number: int) -> None:
         """Handle one batch; what goes wrong is kept, for Spark buries it in a trace of its own."""
         with self._lock:
             if self._stopped:
                 raise RuntimeError("a batch after the job was told to stop")
+            self.failure = None
             try:
                 self._handle(read, number)
                 self.count += 1
@@ -117,8 +132,9 @@ class Ticker:
 
     def _hand_over(self, number: int, claims: pa.Table) -> None:
         self._outbox.hand_over(number, claims)
-        if unseen := self._outbox.unseen():
-            self.close_when_new(unseen, now_micros())
+        self._later += self._outbox.unseen()
+        if not self._once:  # each batch reads all there is
+            self.begin_query()
 
     def _commit(self, said: Said, number: int) -> pa.Table:
         decided = self._deliberate(said)

@@ -169,9 +169,13 @@ class Outbox:
         for worker in self._workers:
             worker.drain(stopped)
 
+    def give_up(self) -> None:
+        """Have whoever waits for Kafka to answer end with an error: the job is to stop."""
+        self._stopping.set()
+
     def stop(self) -> list[Item]:
         """End the lanes after what they are doing, and return what still waits."""
-        self._stopping.set()
+        self.give_up()
         for worker in self._workers:
             worker.stop()
         for worker in self._workers:
