@@ -152,7 +152,7 @@ class Relay:
         return left
 
     def _take_back(self, share: Share, done: Done | None) -> pa.Table:
-        marker = share.lender.take_back()
+        marker = share.lender.take_back(self._wait)
         number, rows = share.worker.lane.number, share.rows
         done = done or Done(number)
         out = Out(rows, *done.out)
@@ -168,6 +168,9 @@ class Relay:
         share.worker.ceded_until(marker.watermark, rows.select(_REMEMBERED).take(out.index))
         self._tell(number, out, done)
         return rows.filter(pa.array(~covered))
+
+    def _wait(self) -> None:
+        self._observer.waits("Kafka cannot be reached")
 
     def _tell(self, lane: int, out: Out, done: Done) -> None:
         """Tell who listens of each transaction."""

@@ -27,6 +27,7 @@ from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import MARK, SIDE, Session
 from pipeline.outbox.signature import Loan, borrower, is_from, is_signed
+from pipeline.outbox.taken_over import FENCED, TakenOver
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
 from state.crashpoint import Point, reach
@@ -34,12 +35,7 @@ from state.errors import KafkaError
 
 log = logging.getLogger(__name__)
 
-_FENCED = frozenset({Code._FENCED, Code.PRODUCER_FENCED, Code.INVALID_PRODUCER_EPOCH})
-_TAKEN_OVER = (
-    "another job has taken over this state's lanes, or this one was frozen for longer than "
-    "publish.transaction_timeout; it stops so that nothing is published twice. Run one job per "
-    "state; if no other runs, start this one again"
-)
+_PARDONS = 3  # times that a loan may cost the lender its producer
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 10.0
 
@@ -78,6 +74,7 @@ class TransactionalPublisher:
         self._marker: Marker | None = None  # the last one seen or written
         self._run = connection.run  # what markers are signed with
         self._taken_back = 0  # times
+        self._pardons = 0  # how often it may be fenced yet by one that it lent the lane to
         self._begins = 0  # offset of the first marker that can be this run's: older ones are past
 
     def open(self) -> Marker | None:
@@ -87,7 +84,9 @@ class TransactionalPublisher:
     def lend(self) -> Loan:
         """Let go of the lane, for others to publish on it until it is taken back."""
         self._producer = None
-        return Loan(self._run, self._begins)
+        self._pardons = _PARDONS
+        self._loan = Loan(self._run, self._begins)
+        return self._loan
 
     def borrow(self, loan: Loan) -> Marker | None:
         """Open a lane that is lent, unless it was taken back, and return how far it came."""
@@ -96,9 +95,24 @@ class TransactionalPublisher:
         self._run = borrower(loan)
         return _marker_of(newest)
 
-    def take_back(self) -> Marker:
-        """Fence whoever borrowed the lane, and return how far it came; signed, so that all see."""
-        marker = _marker_of(when_reached(self._open_again, self._stop_if_told))
+    def take_back(self, waits: Callable[[], None] = lambda: None) -> Marker:
+        """Fence whoever borrowed the lane, and return how far it came; signed, so that all see.
+
+        A borrower that comes late may do the same and go on, until the signature is there: then
+        it has come further, and its marker counts. ``waits`` is told when Kafka does not answer.
+        """
+        for _ in range(_PARDONS):
+            with suppress(TakenOver):
+                return self._signed_again(waits)
+        return self._signed_again(waits)
+
+    def _signed_again(self, waits: Callable[[], None]) -> Marker:
+        def stop_or_wait(error: KafkaException) -> None:
+            self._stop_if_told(error)
+            waits()
+
+        self._run, self._begins = self._loan
+        marker = _marker_of(when_reached(self._open_again, stop_or_wait))
         if marker is None:
             raise KafkaError(f"the marker of lane {self._lane} is gone from Kafka")
         self._taken_back += 1
@@ -230,7 +244,7 @@ class TransactionalPublisher:
         newest = when_reached(self._open_again, self._stop_if_told)
         found = _marker_of(newest)
         if found not in (marker, known):
-            raise KafkaError(_TAKEN_OVER)
+            raise TakenOver
         return found == marker and is_signed(newest, self._run)
 
     def _open_again(self) -> Newest:
@@ -250,7 +264,7 @@ class TransactionalPublisher:
         record = newest.record
         is_since = record is not None and (record.offset() or 0) >= begins
         if is_since and not is_from(newest, self._run):
-            raise KafkaError(_TAKEN_OVER)
+            raise TakenOver
 
     def _newest_marker(self, *, settled: bool) -> Newest:
         return newest_record(
@@ -263,8 +277,10 @@ class TransactionalPublisher:
         )
 
     def _stop_if_told(self, error: KafkaException) -> None:
-        if error.args[0].code() in _FENCED:
-            raise KafkaError(_TAKEN_OVER) from error
+        if error.args[0].code() in FENCED:
+            if self._pardons == 0:
+                raise TakenOver from error
+            self._pardons -= 1  # by a task of its own, perhaps: the newest marker tells
         if self._stopping():
             raise KafkaError(
                 f"stopped while Kafka could not be reached: {error.args[0].str()}; what waits is "

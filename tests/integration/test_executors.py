@@ -20,6 +20,7 @@ from pipeline.outbox.deputies import Deputies
 from pipeline.outbox.errand import Means
 from pipeline.outbox.item import Item
 from pipeline.outbox.marker import Marker
+from pipeline.outbox.newest import Newest
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.record import Record
 from pipeline.outbox.records import Shape
@@ -178,15 +179,19 @@ def test_a_task_that_hangs_is_given_up_and_the_driver_goes_on(
 def test_where_executors_cannot_reach_kafka_the_driver_goes_on_and_says_so_once(
     world: World, spark: SparkSession, read: Read, caplog: pytest.LogCaptureFixture
 ) -> None:
-    nobody = {**world.connection.client, "bootstrap.servers": "127.0.0.1:1", "log_level": 0}
-    cut_off = replace(world.connection, client=nobody, timeout=2.0)
-    with lending(spark, world, elsewhere=cut_off) as outbox:
+    with lending(spark, world, elsewhere=cut_off(world)) as outbox:
         for batch in (1, 2):
             outbox.hand_over(batch, backlog(world, 100, claim=[batch] * 100))
             outbox.drain()
         assert outbox.reported().num_rows == 200
     assert len(read(world.out)) == 200
     assert caplog.text.count("the driver goes on by itself") == 1
+
+
+def cut_off(world: World) -> Connection:
+    """A connection to nobody."""
+    nobody = {**world.connection.client, "bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+    return replace(world.connection, client=nobody, timeout=2.0)
 
 
 def _both(outcomes: list[int], unseen: list[Item]) -> set[int]:
@@ -223,6 +228,63 @@ def test_of_two_attempts_the_later_one_goes_on_and_the_lender_ends_both(
         second.publish(flush(world.rows(b"c"), batch=1, watermark=7))
     lender.publish(flush(world.rows(b"c"), batch=1, watermark=7))
     assert [m.key() for m in read(world.out)] == [b"a", b"b", b"c"]
+
+
+def test_a_borrower_that_comes_while_the_lane_is_taken_back_costs_nothing(
+    world: World, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes when the lender has read the marker and not signed it yet, and publishes more."""
+    lender, late = lane_of(world), world.publisher()
+    loan = lender.lend()
+    opened = lender._open_again
+
+    def opened_too_soon() -> Newest:
+        monkeypatch.undo()
+        found = opened()
+        late.borrow(loan)
+        late.publish(flush(world.rows(b"a"), batch=1, watermark=5))
+        return found
+
+    monkeypatch.setattr(lender, "_open_again", opened_too_soon)
+    assert lender.take_back().watermark == 5
+    with pytest.raises(KafkaError, match="taken over"):
+        late.publish(flush(world.rows(b"b"), batch=1, watermark=6))
+    lender.publish(flush(world.rows(b"b"), batch=1, watermark=6))
+    assert [m.key() for m in read(world.out)] == [b"a", b"b"]
+
+
+def test_a_borrower_that_fences_the_lender_late_stops_and_the_lender_goes_on(
+    world: World, read: Read
+) -> None:
+    """It had looked when the lane was still lent, and opens it when that is no longer so."""
+    lender, late = lane_of(world), world.publisher()
+    lender.lend()
+    lender.take_back()
+    late._open()
+    lender.publish(flush(world.rows(b"a"), batch=1, watermark=5))
+    late._open()
+    lender.publish(flush(world.rows(b"b"), batch=1, watermark=6))
+    assert [m.key() for m in read(world.out)] == [b"a", b"b"]
+
+
+def test_a_lender_that_a_successor_has_fenced_stops(world: World, read: Read) -> None:
+    lender = lane_of(world)
+    lender.lend()
+    lender.take_back()
+    world.connection = replace(world.connection, run="successor")
+    lane_of(world)
+    with pytest.raises(KafkaError, match="another job has taken over"):
+        lender.publish(flush(world.rows(b"a"), batch=1, watermark=5))
+    assert read(world.out) == []
+
+
+def test_a_stop_ends_the_wait_for_a_lane_that_is_lent_while_kafka_is_away(world: World) -> None:
+    stopping = threading.Event()
+    parts = (world.shape, world.known, world.retry, stopping.is_set)
+    lender = TransactionalPublisher(0, cut_off(world), *parts)
+    lender.lend()
+    with pytest.raises(KafkaError, match="stopped while Kafka could not be reached"):
+        lender.take_back(stopping.set)
 
 
 def lane_of(world: World) -> TransactionalPublisher:
