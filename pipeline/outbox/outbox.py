@@ -79,7 +79,7 @@ class Outbox:
         if self._relay is None:
             self._add(batch, claims)
             return
-        self._add(batch, self._relay.hand_over(batch, claims))
+        self._add(batch, self._relay.hand_over(batch, claims, self._add))
         self._relay.resume()
 
     def unseen(self) -> list[Item]:

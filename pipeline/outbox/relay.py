@@ -37,6 +37,9 @@ _REMEMBERED = [*(field.name for field in row.VERSION_FIELDS), row.DUE]
 _PATIENCE = 5.0  # seconds in which a lane has to end its transaction; else it goes on as ever
 
 
+Add = Callable[[int, pa.Table], None]  # gives the claims of a batch to their lanes
+
+
 class Share(NamedTuple):
     """What a lane gives away."""
 
@@ -82,10 +85,10 @@ class Relay:
         unseen, self._unseen = self._unseen, []
         return unseen
 
-    def hand_over(self, batch: int, claims: pa.Table) -> pa.Table:
+    def hand_over(self, batch: int, claims: pa.Table, add: Add) -> pa.Table:
         """Have much that is overdue published; return the claims that are left for the lanes.
 
-        The lanes rest until ``resume`` if some of it was published.
+        Lanes that are lent rest until ``resume``. Those that are not get theirs by ``add``.
         """
         now = self._clock()
         if not self._is_much(claims, now):
@@ -96,7 +99,9 @@ class Relay:
         packed = [pack(share.rows) for share in shares]
         if not shares or not self._deputies.can_carry(map(len, packed)):
             return pa.concat_tables([left, *(share.rows for share in shares)])
-        errands = [_errand(s, batch, rows) for s, rows in zip(shares, packed, strict=True)]
+        left = self._let_others_go_on(shares, batch, left, add)
+        now = self._clock()
+        errands = [_errand(s, batch, now, rows) for s, rows in zip(shares, packed, strict=True)]
         done = self._run(shares, errands)
         return pa.concat_tables([left, *self._settle(shares, done)])
 
@@ -105,9 +110,25 @@ class Relay:
         for worker in self._workers:
             worker.resume()
 
+    def _let_others_go_on(
+        self, shares: list[Share], batch: int, left: pa.Table, add: Add
+    ) -> pa.Table:
+        """Let lanes that give nothing away publish; return the claims of the others.
+
+        Their claims first: ``cede`` has told each lane of the batch, so its next marker speaks
+        for all claims of it. One that is not in the lane by then would count as out and be lost.
+        """
+        lent = [share.worker for share in shares]
+        others = [n for n, worker in enumerate(self._workers) if worker not in lent]
+        lanes = left[row.HASH].to_numpy() % len(self._workers)
+        are_theirs = np.isin(lanes, others)
+        add(batch, left.filter(pa.array(are_theirs)))
+        for number in others:
+            self._workers[number].resume()
+        return left.filter(pa.array(~are_theirs))
+
     def _is_much(self, claims: pa.Table, now: int) -> bool:
-        size = claims.nbytes // len(self._workers)
-        if not self._deputies.are_able or not self._deputies.can_carry([size]):
+        if not self._deputies.are_able or not self._deputies.can_carry([claims.nbytes]):
             return False
         overdue = pc.sum(pc.less_equal(claims[row.DUE], now)).as_py() or 0
         return overdue + sum(w.standing(now).overdue for w in self._workers) > self._above
@@ -144,11 +165,10 @@ class Relay:
 
     def _settle(self, shares: list[Share], done: dict[int, Done]) -> list[pa.Table]:
         """Take the lanes back; return the rows that are not out."""
-        before = sum(share.rows.num_rows for share in shares)
         left = [self._take_back(s, done.get(s.worker.lane.number)) for s in shares]
         self._away = None
-        if sum(rows.num_rows for rows in left) == before:
-            self._deputies.got_nothing_done()
+        if any(rows.num_rows for rows in left) or len(done) < len(shares):
+            self._deputies.had_trouble()
         return left
 
     def _take_back(self, share: Share, done: Done | None) -> pa.Table:
@@ -183,10 +203,10 @@ class Relay:
             start += count
 
 
-def _errand(share: Share, batch: int, packed: bytes) -> Errand:
+def _errand(share: Share, batch: int, now: int, packed: bytes) -> Errand:
     ceded, lane = share.ceded, share.worker.lane
     loan = share.lender.lend()
-    return Errand(lane.number, lane.lanes, batch, ceded.upto, ceded.not_out, loan, packed)
+    return Errand(lane.number, lane.lanes, batch, ceded.upto, ceded.not_out, now, loan, packed)
 
 
 def _covered(rows: pa.Table, marker: Marker) -> "npt.NDArray[np.bool_]":

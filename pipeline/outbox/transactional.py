@@ -36,6 +36,7 @@ from state.errors import KafkaError
 log = logging.getLogger(__name__)
 
 _PARDONS = 3  # times that a loan may cost the lender its producer
+_TO_BORROW = 10.0  # seconds; all lanes that are lent rest until the last one is back
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 10.0
 
@@ -62,6 +63,7 @@ class TransactionalPublisher:
         topics: Topics,
         retry: RetryRules,
         stopping: Callable[[], bool],
+        clock: Callable[[], int] = now_micros,
     ) -> None:
         self._lane = lane
         self._connection = connection
@@ -70,6 +72,7 @@ class TransactionalPublisher:
         self._topics = topics
         self._retry = retry
         self._stopping = stopping
+        self._clock = clock
         self._producer: Producer | None = None
         self._marker: Marker | None = None  # the last one seen or written
         self._run = connection.run  # what markers are signed with
@@ -91,8 +94,9 @@ class TransactionalPublisher:
     def borrow(self, loan: Loan) -> Marker | None:
         """Open a lane that is lent, unless it was taken back, and return how far it came."""
         self._run, self._begins = loan
+        patience, self._patience = self._patience, min(self._patience, _TO_BORROW)
         newest = self._open_again()
-        self._run = borrower(loan)
+        self._run, self._patience = borrower(loan), patience
         return _marker_of(newest)
 
     def take_back(self, waits: Callable[[], None] = lambda: None) -> Marker:
@@ -144,9 +148,9 @@ class TransactionalPublisher:
             else:
                 self._marker = flush.marker
                 receipts = [session.receipts.get(i) for i in range(len(flush.items))]
-                return Published(now_micros(), receipts, how.decided)
+                return Published(self._clock(), receipts, how.decided)
             if self._is_out(flush.marker):
-                return Published(now_micros(), [None] * len(flush.items), how.decided)
+                return Published(self._clock(), [None] * len(flush.items), how.decided)
             if not (self._look_again(flush, how) or self._learn(flush, session.errors, how)):
                 log.warning("lane %d cannot publish yet: %s", self._lane, reason)
                 time.sleep(wait)
@@ -157,7 +161,7 @@ class TransactionalPublisher:
         self._producer = None
 
     def _send_all(self, session: Session, flush: Flush, how: How) -> None:
-        at = now_micros()
+        at = self._clock()
         how.decided = decided(flush, how.refused, self._retry, at)
         if how.decided or how.alone:
             self._send_each(session, flush, how, at)
@@ -220,7 +224,7 @@ class TransactionalPublisher:
 
     def _probe(self, flush: Flush, numbers: Sequence[int]) -> dict[int, Code]:
         """Send messages in a transaction that never commits; the next ``open`` aborts it."""
-        session, at = self._new_session(), now_micros()
+        session, at = self._new_session(), self._clock()
         with suppress(KafkaException):
             session.producer.begin_transaction()
             for number in numbers:
