@@ -117,9 +117,9 @@ class Ticker:
         self._measure.lap("commit")
         reach(Point.AFTER_COMMIT)
         self._outbox.lift_holds()
+        self._outbox.caught_up(said.taken())  # first: what was held for it goes to executors too
         if self._store.last_batch == number:  # else nothing was written: no marker may name it
             self._hand_over(number, claims)
-        self._outbox.caught_up(said.taken())
         self._measure.lap("hand_over")
         reach(Point.AFTER_HAND_OVER)
         self.claimed += claims.num_rows

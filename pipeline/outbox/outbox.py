@@ -132,7 +132,7 @@ class Outbox:
             worker.saw(part)
 
     def caught_up(self, taken: HighMarks) -> None:
-        """Say how far the input topics have been read and handed over."""
+        """Say how far the input topics have been read and committed."""
         self._read.raise_all(taken)
         for worker in self._workers:
             worker.caught_up(taken)

@@ -10,6 +10,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -70,15 +71,14 @@ class Relay:
         self._clock = clock
         self._observer = observer
         self._away: Lanes | None = None
-        self._since = 0.0
+        self._since: float | None = None  # when tasks had ended, and the lanes were to come back
         self._unseen: list[Item] = []
 
     def away(self) -> Lanes | None:
         """Tell what is with executors just now; from any thread."""
-        away = self._away
-        return away and Lanes(
-            away.waiting, 0, away.waiting, away.least_due, time.monotonic() - self._since
-        )
+        away, since = self._away, self._since
+        trying = 0.0 if since is None else time.monotonic() - since  # tasks have a limit of theirs
+        return away and replace(away, trying=trying)
 
     def unseen(self) -> list[Item]:
         """Return what is out by a marker's word alone, since the last call: receipts are lost."""
@@ -155,12 +155,11 @@ class Relay:
     def _run(self, shares: list[Share], errands: list[Errand]) -> dict[int, Done]:
         count = sum(share.rows.num_rows for share in shares)
         least = min(pc.min(share.rows[row.DUE]).as_py() for share in shares)
-        self._since = time.monotonic()
+        began, self._since = time.monotonic(), None
         self._away = Lanes(count, 0, count, least)
         done = {each.lane: each for each in self._deputies.run(errands, count)}
-        log.info(
-            "executors took %d overdue messages in %.1f s", count, time.monotonic() - self._since
-        )
+        self._since = time.monotonic()
+        log.info("executors took %d overdue messages in %.1f s", count, self._since - began)
         return done
 
     def _settle(self, shares: list[Share], done: dict[int, Done]) -> list[pa.Table]:
