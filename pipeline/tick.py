@@ -15,13 +15,13 @@ from pipeline.measure import Measure
 from pipeline.observe.observer import SILENT, Observer, Ticked
 from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
-from pipeline.outbox.report import closed_unseen, ended
+from pipeline.outbox.report import closed_unseen, ended, settled_unseen
+from pipeline.outbox.told import Notes
 from pipeline.said import Read, Said, identities, said_in
-from state.admission import versions_of
 from state.crashpoint import Point, reach
 from state.errors import StateError
 from state.figures import Figures
-from state.row import ATTEMPT, Entry, Status
+from state.row import Entry, Status
 from state.store import Store, Tick
 
 log = logging.getLogger(__name__)
@@ -222,17 +222,18 @@ class Ticker:
         ]
 
     def _seen_out(self, said: Said) -> pa.Table:
-        tried = said.notes[ATTEMPT].to_pylist()
-        attempts = {  # a note without one says how the message ended, untried
-            version: math.inf if attempt is None else attempt
-            for (_, version), attempt in zip(versions_of(said.notes), tried, strict=True)
-        }
-        self._unseen = [
-            item for item in self._unseen if attempts.get(item.version, 0) <= len(item.attempted_at)
-        ]
-        if said.now < self._unseen_since:
+        """Return outcomes for what a marker says is out, but for what the batch's notes tell of."""
+        if not self._unseen:
             return closed_unseen([])
-        out, self._unseen = self._unseen, []
+        notes = Notes(said.notes)
+        told = [item for item in self._unseen if notes.tell_of(item)]
+        out = [item for item in self._unseen if not notes.tell_of(item)]
+        self._unseen = []
+        if said.now < self._unseen_since:
+            out, self._unseen = [], out
+        if self._observer.listens and (out or told):
+            decided = [notes.decided(item) for item in told]
+            self._observer.settled(lambda: settled_unseen(out, decided))
         return closed_unseen(out)
 
 

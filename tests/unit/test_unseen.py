@@ -11,16 +11,28 @@ from pipeline.backlog import Backlog
 from pipeline.horizon import Horizon
 from pipeline.latest import latest
 from pipeline.measure import Measure
+from pipeline.observe.observer import Observer, Settled
 from pipeline.outbox.item import Item, items_by_lane
 from pipeline.outbox.outbox import Outbox
+from pipeline.outbox.told import Notes
 from pipeline.raw import TIMED_COMMANDS
 from pipeline.tick import Ticker
 from state.errors import KafkaError
 from state.inspect import Filter
 from state.memory import MemoryStore
-from state.row import BATCH_TIME, STATUS, Entry
+from state.row import BATCH_TIME, OUTCOMES, STATUS, VERSION_FIELDS, Entry, Status
 from tests.integration.rows import claimed
 from tests.integration.worlds import store_with_claims
+
+
+class Ears(Observer):
+    """Counts what it is told to be out."""
+
+    listens = True
+    out = 0
+
+    def settled(self, what: Callable[[], Settled]) -> None:
+        self.out += what().out.num_rows
 
 
 class Desk:
@@ -33,7 +45,8 @@ class Desk:
         self.outbox = Outbox([None], 0, threading.Event())
         self.outbox.unseen = self.unseen
         parts = (self.store, self.outbox, Horizon(0, 0), Backlog(9, 9, {}), Measure())
-        self.ticker = Ticker(*parts, once=once)
+        self.ears = Ears()
+        self.ticker = Ticker(*parts, once=once, observer=self.ears)
         self.batch = 1
 
     def unseen(self) -> list[Item]:
@@ -68,6 +81,18 @@ def test_a_job_that_keeps_running_closes_it_in_the_next_batch() -> None:
     desk.tick()
     found(desk)
     assert desk.tick() == "done"
+    assert desk.ears.out == 1
+
+
+def test_what_a_note_tells_of_is_not_closed() -> None:
+    desk = Desk(once=False)
+    (item,) = desk.left
+    version = dict(zip((field.name for field in VERSION_FIELDS), (b"", *item.version), strict=True))
+    line = version | {"status": "pending", "reason": "unknown_topic", "attempt": 1}
+    notes = Notes(pa.Table.from_pylist([line], schema=OUTCOMES))
+    assert notes.tell_of(item)
+    assert notes.decided(item) == (Status.PENDING, "unknown_topic")
+    assert not Notes(OUTCOMES.empty_table()).tell_of(item)
 
 
 def test_a_query_that_ends_with_what_was_there_leaves_it_to_the_next_one() -> None:
