@@ -101,9 +101,19 @@ class Job:
                 pauses.after(error, self._ticker.count, stopped)
             else:
                 break
+        self._stop(query)
+
+    def _stop(self, query: StreamingQuery) -> None:
+        """End the query after the batch under way, which no longer waits for those that are away.
+
+        Raise what stopped that batch; nobody else hears of it.
+        """
         self._store.give_up()
+        self._outbox.give_up()
         self._ticker.stop()
         query.stop()
+        if isinstance(self._ticker.failure, DuestreamError):
+            raise self._ticker.failure
 
     def _watch(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
         while not stopped() and not self._ended(query, timeout=1):
@@ -146,13 +156,12 @@ class Job:
 
     def _took_all(self, stopped: Callable[[], bool]) -> bool:
         """Run a query over what is there; False if it was stopped."""
+        self._ticker.begin_query()
         query = self._query({"availableNow": True})
         try:
             while not self._ended(query, timeout=1):
                 if stopped():
-                    self._store.give_up()
-                    self._ticker.stop()
-                    query.stop()
+                    self._stop(query)
                     return False
         except PySparkException:
             raise
@@ -195,6 +204,7 @@ class Job:
             measure,
             settings.schedules.miss_after,
             self._observer,
+            self._once,
         )
         self._ticker.close_when_new(out, now_micros())
 

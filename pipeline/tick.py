@@ -15,13 +15,13 @@ from pipeline.measure import Measure
 from pipeline.observe.observer import SILENT, Observer, Ticked
 from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
-from pipeline.outbox.report import closed_unseen, ended
+from pipeline.outbox.report import closed_unseen, ended, settled_unseen
+from pipeline.outbox.told import Notes
 from pipeline.said import Read, Said, identities, said_in
-from state.admission import versions_of
 from state.crashpoint import Point, reach
 from state.errors import StateError
 from state.figures import Figures
-from state.row import ATTEMPT, Entry, Status
+from state.row import Entry, Status
 from state.store import Store, Tick
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,9 @@ class Ticker:
         measure: Measure,
         miss_after: int = 30_000_000,
         observer: Observer = SILENT,
+        once: bool = False,
     ) -> None:
+        self._once = once
         self._store = store
         self._outbox = outbox
         self._horizon = horizon
@@ -53,6 +55,7 @@ class Ticker:
         self._ahead = 0
         self._unseen: list[Item] = []
         self._unseen_since = 0
+        self._later: list[Item] = []  # what a later query may close, this one not
         self._lock = threading.Lock()
         self._stopped = False
         self.failure: BaseException | None = None
@@ -72,11 +75,23 @@ class Ticker:
         """
         self._unseen, self._unseen_since = [*self._unseen, *out], found_at
 
+    def begin_query(self) -> None:
+        """Say that a query is about to start: it will read all notes that there are by now.
+
+        A query that takes only what is there has fixed at its start how far it reads. None of its
+        batches reads the notes of tasks that published meanwhile, so it must not close what they
+        have left unseen. What no later query closes, the next start does.
+        """
+        later, self._later = self._later, []
+        if later:
+            self.close_when_new(later, now_micros())
+
     def __call__(self, read: Read, number: int) -> None:
         """Handle one batch; what goes wrong is kept, for Spark buries it in a trace of its own."""
         with self._lock:
             if self._stopped:
                 raise RuntimeError("a batch after the job was told to stop")
+            self.failure = None
             try:
                 self._handle(read, number)
                 self.count += 1
@@ -102,9 +117,9 @@ class Ticker:
         self._measure.lap("commit")
         reach(Point.AFTER_COMMIT)
         self._outbox.lift_holds()
+        self._outbox.caught_up(said.taken())  # first: what was held for it goes to executors too
         if self._store.last_batch == number:  # else nothing was written: no marker may name it
             self._hand_over(number, claims)
-        self._outbox.caught_up(said.taken())
         self._measure.lap("hand_over")
         reach(Point.AFTER_HAND_OVER)
         self.claimed += claims.num_rows
@@ -117,8 +132,9 @@ class Ticker:
 
     def _hand_over(self, number: int, claims: pa.Table) -> None:
         self._outbox.hand_over(number, claims)
-        if unseen := self._outbox.unseen():
-            self.close_when_new(unseen, now_micros())
+        self._later += self._outbox.unseen()
+        if not self._once:  # each batch reads all there is
+            self.begin_query()
 
     def _commit(self, said: Said, number: int) -> pa.Table:
         decided = self._deliberate(said)
@@ -206,17 +222,18 @@ class Ticker:
         ]
 
     def _seen_out(self, said: Said) -> pa.Table:
-        tried = said.notes[ATTEMPT].to_pylist()
-        attempts = {  # a note without one says how the message ended, untried
-            version: math.inf if attempt is None else attempt
-            for (_, version), attempt in zip(versions_of(said.notes), tried, strict=True)
-        }
-        self._unseen = [
-            item for item in self._unseen if attempts.get(item.version, 0) <= len(item.attempted_at)
-        ]
-        if said.now < self._unseen_since:
+        """Return outcomes for what a marker says is out, but for what the batch's notes tell of."""
+        if not self._unseen:
             return closed_unseen([])
-        out, self._unseen = self._unseen, []
+        notes = Notes(said.notes)
+        told = [item for item in self._unseen if notes.tell_of(item)]
+        out = [item for item in self._unseen if not notes.tell_of(item)]
+        self._unseen = []
+        if said.now < self._unseen_since:
+            out, self._unseen = [], out
+        if self._observer.listens and (out or told):
+            decided = [notes.decided(item) for item in told]
+            self._observer.settled(lambda: settled_unseen(out, decided))
         return closed_unseen(out)
 
 

@@ -11,8 +11,8 @@ class Connection:
     """How to reach Kafka, as which job."""
 
     state_id: str
-    client: Options  # of every librdkafka client
-    producer: Options  # of producers only
+    client: Options = field(repr=False)  # of every librdkafka client; secrets are among them
+    producer: Options = field(repr=False)  # of producers only
     timeout: float  # seconds after which the broker gives up a transaction
     run: str = field(default_factory=lambda: uuid4().hex)  # this start of the job, no other
 

@@ -3,20 +3,25 @@
 import logging
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.outbox.errand import Done, Errand, Means, run_errand
+from pipeline.outbox.within import within
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
-_MOST_BYTES = 100 * 1024 * 1024  # of one errand: Spark takes 128 MiB by spark.rpc.message.maxSize
+# Of all errands: the driver's JVM, of 1 GiB by default, has each two or three times until it is
+# sent. Besides, Spark takes 128 MiB for one (spark.rpc.message.maxSize).
+_MOST_BYTES = 100 * 1024 * 1024
 _CAUSE = re.compile(r"(Caused by: )?[\w.]*(Error|Exception): ")
 _CORES = 2  # a lane needs, where tasks and driver share a machine
-_AGAIN = 600.0  # seconds for which executors are left alone after they got nothing done
+_LIMIT = 60.0  # seconds for all tasks, and besides ...
+_SLOWEST = 2_000  # ... a second for so many messages: the driver alone is several times as quick
+_AGAIN = 600.0  # seconds for which executors are left alone after they had trouble
 
 
 def are_worth_it(spark: "SparkSession", lanes: int) -> bool:
@@ -29,9 +34,17 @@ def are_worth_it(spark: "SparkSession", lanes: int) -> bool:
 class Deputies:
     """Tasks that publish in the driver's stead; nothing depends on their doing so."""
 
-    def __init__(self, spark: "SparkSession", means: Means) -> None:
+    def __init__(
+        self,
+        spark: "SparkSession",
+        means: Means,
+        stopping: Callable[[], bool] = lambda: False,
+        limit: float = _LIMIT,
+    ) -> None:
         self._spark = spark
         self._means = means
+        self._stopping = stopping
+        self._limit = limit
         self._not_before = 0.0
 
     @property
@@ -41,14 +54,22 @@ class Deputies:
 
     def can_carry(self, sizes: Iterable[int]) -> bool:
         """Tell whether errands of so many bytes are small enough to be sent."""
-        return all(size <= _MOST_BYTES for size in sizes)
+        return sum(sizes) <= _MOST_BYTES
 
-    def run(self, errands: Sequence[Errand]) -> list[Done]:
-        """Run errands and return how they went; none where Spark's job has failed."""
-        means = self._means
+    def run(self, errands: Sequence[Errand], count: int) -> list[Done]:
+        """Run errands with so many messages and return how they went.
+
+        None where Spark's job has failed, or took so long that it was cancelled.
+        """
+        means, context = self._means, self._spark.sparkContext
+
+        def collected() -> list[Done]:
+            tasks = context.parallelize(errands, len(errands))
+            return tasks.map(lambda errand: run_errand(means, errand)).collect()
+
+        limit = self._limit + count / _SLOWEST
         try:
-            tasks = self._spark.sparkContext.parallelize(errands, len(errands))
-            done: list[Done] = tasks.map(lambda errand: run_errand(means, errand)).collect()
+            done = within(limit, self._spark, collected, self._stopping)
         except Exception as error:  # whatever Spark raises: lanes and markers are as they are
             log.warning("executors did not publish to the end: %s", _why(error))
             return []
@@ -57,13 +78,16 @@ class Deputies:
                 log.warning("an executor left lane %d early: %s", each.lane, each.trouble)
         return done
 
-    def got_nothing_done(self) -> None:
-        """Leave executors alone for a while: they cannot reach Kafka, or lack the package."""
+    def had_trouble(self) -> None:
+        """Leave executors alone for a while: all lanes rest until the slowest of them gives up.
+
+        They cannot reach Kafka, some of them at least, or lack the package, or are too slow.
+        """
         self._not_before = time.monotonic() + _AGAIN
         log.warning(
-            "executors have published nothing, so the driver goes on by itself; they are tried "
-            "again in %d minutes. Check that they reach Kafka and have the files that kafka names, "
-            "or set publish.executors_above: null",
+            "executors have not published all they were given, so the driver goes on by itself; "
+            "they are tried again in %d minutes. Check that all of them reach Kafka and have the "
+            "files that kafka names, or set publish.executors_above: null",
             _AGAIN // 60,
         )
 

@@ -24,12 +24,16 @@ from pipeline.outbox.records import Shape
 from pipeline.outbox.report import Flushed, nothing_out, out_of
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.signature import Loan
+from pipeline.outbox.taken_over import TakenOver
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
 from state.errors import KafkaError
 from state.version import Coordinates
 
 _PATIENCE = 10.0  # seconds without success; the driver can wait for longer
+
+
+Note = Callable[[Flush, Published, int], None]  # hears of a transaction, and when it began
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Errand:
     batch: int  # the newest batch handed over: markers name it
     upto: int
     not_out: list[tuple[int, Coordinates]]  # what stays with the driver nevertheless
+    now: int  # the driver's time
     loan: Loan
     rows: bytes  # as Arrow's stream
 
@@ -87,40 +92,61 @@ def run_errand(means: Means, errand: Errand) -> Done:
     Were it to fail, Spark would start one more attempt, which would fence the one that has taken
     over, and so on.
     """
-    last = [time.monotonic()]
+    done, flushed, clock = Done(errand.lane), list[Flushed](), clock_from(errand.now)
+
+    def note(flush: Flush, published: Published, began: int) -> None:
+        flushed.append((flush.items, published))
+        count = len(flush.items) - len(published.decided)
+        done.flushes.append((began, clock(), count))
+        done.decided |= {flush.items[n].index: said for n, said in published.decided.items()}
+
+    try:
+        _borrow_and_publish(means, errand, note, clock)
+    except TakenOver:
+        done.trouble = "another attempt of the task, or the driver, has the lane by now"
+    except KafkaException as error:
+        done.trouble = error.args[0].str()
+    except Exception as error:  # else all other lanes' receipts would be lost with Spark's job
+        done.trouble = f"{type(error).__name__}: {error}"
+    for out in out_of(flushed):  # one: all rows came together
+        done.out = list(out[1:])
+    return done
+
+
+def _borrow_and_publish(means: Means, errand: Errand, note: Note, clock: Callable[[], int]) -> None:
+    last = time.monotonic()
+
+    def note_success(flush: Flush, published: Published, began: int) -> None:
+        nonlocal last
+        last = time.monotonic()
+        note(flush, published, began)
+
     publisher = TransactionalPublisher(
         errand.lane,
         means.connection,
         means.shape,
         Topics(means.connection.client),
         means.retry,
-        lambda: time.monotonic() - last[0] > _PATIENCE,
+        lambda: time.monotonic() - last > _PATIENCE,
+        clock,
     )
-    done = Done(errand.lane)
-    flushed: list[Flushed] = []
-
-    def note(flush: Flush, published: Published, began: int) -> None:
-        last[0] = time.monotonic()
-        flushed.append((flush.items, published))
-        count = len(flush.items) - len(published.decided)
-        done.flushes.append((began, now_micros(), count))
-        done.decided |= {flush.items[n].index: said for n, said in published.decided.items()}
-
     try:
         marker = publisher.borrow(errand.loan)
         if marker is None:
-            done.trouble = f"lane {errand.lane} has no marker"
-        else:
-            publish_all(errand, unpack(errand.rows), marker, publisher, note)
-    except KafkaException as error:
-        done.trouble = error.args[0].str()
-    except KafkaError as error:
-        done.trouble = str(error)
+            raise KafkaError(f"lane {errand.lane} has no marker")
+        publish_all(errand, unpack(errand.rows), marker, publisher, note_success, clock)
     finally:
         publisher.close()
-    for out in out_of(flushed):  # one: all rows came together
-        done.out = list(out[1:])
-    return done
+
+
+def clock_from(now: int) -> Callable[[], int]:
+    """Return a clock that goes on from the driver's time.
+
+    An executor's own may be wrong, and it must not decide what has expired. This one is behind by
+    what it took until the task began.
+    """
+    began = time.monotonic_ns()
+    return lambda: now + (time.monotonic_ns() - began) // 1000
 
 
 def publish_all(
@@ -128,7 +154,8 @@ def publish_all(
     rows: pa.Table,
     marker: Marker,
     publisher: Publisher,
-    note: Callable[[Flush, Published, int], None],
+    note: Note,
+    clock: Callable[[], int] = now_micros,
 ) -> None:
     """Publish what ``marker`` does not cover, flush by flush; ``note`` hears of each."""
     lane = Lane(errand.lane, errand.lanes, watermark=marker.watermark)
@@ -136,7 +163,7 @@ def publish_all(
     lane.add([item for item in items if not item.is_covered(marker)], errand.batch)
     lane.leave_out(errand.not_out)
     while (flush := lane.release(errand.upto)) is not None:
-        began = now_micros()
+        began = clock()
         published = publisher.publish(flush)
         lane.published(flush, published.decided)
         note(flush, published, began)

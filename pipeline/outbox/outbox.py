@@ -79,7 +79,7 @@ class Outbox:
         if self._relay is None:
             self._add(batch, claims)
             return
-        self._add(batch, self._relay.hand_over(batch, claims))
+        self._add(batch, self._relay.hand_over(batch, claims, self._add))
         self._relay.resume()
 
     def unseen(self) -> list[Item]:
@@ -132,7 +132,7 @@ class Outbox:
             worker.saw(part)
 
     def caught_up(self, taken: HighMarks) -> None:
-        """Say how far the input topics have been read and handed over."""
+        """Say how far the input topics have been read and committed."""
         self._read.raise_all(taken)
         for worker in self._workers:
             worker.caught_up(taken)
@@ -169,9 +169,13 @@ class Outbox:
         for worker in self._workers:
             worker.drain(stopped)
 
+    def give_up(self) -> None:
+        """Have whoever waits for Kafka to answer end with an error: the job is to stop."""
+        self._stopping.set()
+
     def stop(self) -> list[Item]:
         """End the lanes after what they are doing, and return what still waits."""
-        self._stopping.set()
+        self.give_up()
         for worker in self._workers:
             worker.stop()
         for worker in self._workers:

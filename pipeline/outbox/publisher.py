@@ -1,5 +1,6 @@
 """What a lane's publisher promises, and what it answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,5 +40,8 @@ class Lender(Publisher, Protocol):
     def lend(self) -> Loan:
         """Let go of the lane, for others to publish on it until it is taken back."""
 
-    def take_back(self) -> Marker:
-        """Keep out whoever borrowed the lane and return how far it came."""
+    def take_back(self, waits: Callable[[], None]) -> Marker:
+        """Keep out whoever borrowed the lane and return how far it came.
+
+        ``waits`` is called whenever Kafka does not answer.
+        """

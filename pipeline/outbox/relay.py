@@ -10,6 +10,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -35,6 +36,9 @@ log = logging.getLogger(__name__)
 
 _REMEMBERED = [*(field.name for field in row.VERSION_FIELDS), row.DUE]
 _PATIENCE = 5.0  # seconds in which a lane has to end its transaction; else it goes on as ever
+
+
+Add = Callable[[int, pa.Table], None]  # gives the claims of a batch to their lanes
 
 
 class Share(NamedTuple):
@@ -67,25 +71,24 @@ class Relay:
         self._clock = clock
         self._observer = observer
         self._away: Lanes | None = None
-        self._since = 0.0
+        self._since: float | None = None  # when tasks had ended, and the lanes were to come back
         self._unseen: list[Item] = []
 
     def away(self) -> Lanes | None:
         """Tell what is with executors just now; from any thread."""
-        away = self._away
-        return away and Lanes(
-            away.waiting, 0, away.waiting, away.least_due, time.monotonic() - self._since
-        )
+        away, since = self._away, self._since
+        trying = 0.0 if since is None else time.monotonic() - since  # tasks have a limit of theirs
+        return away and replace(away, trying=trying)
 
     def unseen(self) -> list[Item]:
         """Return what is out by a marker's word alone, since the last call: receipts are lost."""
         unseen, self._unseen = self._unseen, []
         return unseen
 
-    def hand_over(self, batch: int, claims: pa.Table) -> pa.Table:
+    def hand_over(self, batch: int, claims: pa.Table, add: Add) -> pa.Table:
         """Have much that is overdue published; return the claims that are left for the lanes.
 
-        The lanes rest until ``resume`` if some of it was published.
+        Lanes that are lent rest until ``resume``. Those that are not get theirs by ``add``.
         """
         now = self._clock()
         if not self._is_much(claims, now):
@@ -96,7 +99,9 @@ class Relay:
         packed = [pack(share.rows) for share in shares]
         if not shares or not self._deputies.can_carry(map(len, packed)):
             return pa.concat_tables([left, *(share.rows for share in shares)])
-        errands = [_errand(s, batch, rows) for s, rows in zip(shares, packed, strict=True)]
+        left = self._let_others_go_on(shares, batch, left, add)
+        now = self._clock()
+        errands = [_errand(s, batch, now, rows) for s, rows in zip(shares, packed, strict=True)]
         done = self._run(shares, errands)
         return pa.concat_tables([left, *self._settle(shares, done)])
 
@@ -105,9 +110,25 @@ class Relay:
         for worker in self._workers:
             worker.resume()
 
+    def _let_others_go_on(
+        self, shares: list[Share], batch: int, left: pa.Table, add: Add
+    ) -> pa.Table:
+        """Let lanes that give nothing away publish; return the claims of the others.
+
+        Their claims first: ``cede`` has told each lane of the batch, so its next marker speaks
+        for all claims of it. One that is not in the lane by then would count as out and be lost.
+        """
+        lent = [share.worker for share in shares]
+        others = [n for n, worker in enumerate(self._workers) if worker not in lent]
+        lanes = left[row.HASH].to_numpy() % len(self._workers)
+        are_theirs = np.isin(lanes, others)
+        add(batch, left.filter(pa.array(are_theirs)))
+        for number in others:
+            self._workers[number].resume()
+        return left.filter(pa.array(~are_theirs))
+
     def _is_much(self, claims: pa.Table, now: int) -> bool:
-        size = claims.nbytes // len(self._workers)
-        if not self._deputies.are_able or not self._deputies.can_carry([size]):
+        if not self._deputies.are_able or not self._deputies.can_carry([claims.nbytes]):
             return False
         overdue = pc.sum(pc.less_equal(claims[row.DUE], now)).as_py() or 0
         return overdue + sum(w.standing(now).overdue for w in self._workers) > self._above
@@ -134,25 +155,23 @@ class Relay:
     def _run(self, shares: list[Share], errands: list[Errand]) -> dict[int, Done]:
         count = sum(share.rows.num_rows for share in shares)
         least = min(pc.min(share.rows[row.DUE]).as_py() for share in shares)
-        self._since = time.monotonic()
+        began, self._since = time.monotonic(), None
         self._away = Lanes(count, 0, count, least)
-        done = {each.lane: each for each in self._deputies.run(errands)}
-        log.info(
-            "executors took %d overdue messages in %.1f s", count, time.monotonic() - self._since
-        )
+        done = {each.lane: each for each in self._deputies.run(errands, count)}
+        self._since = time.monotonic()
+        log.info("executors took %d overdue messages in %.1f s", count, self._since - began)
         return done
 
     def _settle(self, shares: list[Share], done: dict[int, Done]) -> list[pa.Table]:
         """Take the lanes back; return the rows that are not out."""
-        before = sum(share.rows.num_rows for share in shares)
         left = [self._take_back(s, done.get(s.worker.lane.number)) for s in shares]
         self._away = None
-        if sum(rows.num_rows for rows in left) == before:
-            self._deputies.got_nothing_done()
+        if any(rows.num_rows for rows in left) or len(done) < len(shares):
+            self._deputies.had_trouble()
         return left
 
     def _take_back(self, share: Share, done: Done | None) -> pa.Table:
-        marker = share.lender.take_back()
+        marker = share.lender.take_back(self._wait)
         number, rows = share.worker.lane.number, share.rows
         done = done or Done(number)
         out = Out(rows, *done.out)
@@ -169,6 +188,9 @@ class Relay:
         self._tell(number, out, done)
         return rows.filter(pa.array(~covered))
 
+    def _wait(self) -> None:
+        self._observer.waits("Kafka cannot be reached")
+
     def _tell(self, lane: int, out: Out, done: Done) -> None:
         """Tell who listens of each transaction."""
         if not self._observer.listens:
@@ -180,10 +202,10 @@ class Relay:
             start += count
 
 
-def _errand(share: Share, batch: int, packed: bytes) -> Errand:
+def _errand(share: Share, batch: int, now: int, packed: bytes) -> Errand:
     ceded, lane = share.ceded, share.worker.lane
     loan = share.lender.lend()
-    return Errand(lane.number, lane.lanes, batch, ceded.upto, ceded.not_out, loan, packed)
+    return Errand(lane.number, lane.lanes, batch, ceded.upto, ceded.not_out, now, loan, packed)
 
 
 def _covered(rows: pa.Table, marker: Marker) -> "npt.NDArray[np.bool_]":

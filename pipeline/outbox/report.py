@@ -3,6 +3,7 @@
 import threading
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -68,6 +69,12 @@ def closed_unseen(items: Iterable[Item]) -> pa.Table:
     out = list(items)
     flushes = [(out, Published(None, [None] * len(out), {}))]
     return _outcomes(flushes, out_of(flushes))
+
+
+def settled_unseen(out: list[Item], decided: Iterable[tuple[Status, str]]) -> Settled:
+    """Return the same for whoever keeps figures, with what was decided about others by notes."""
+    flushes = [(out, Published(None, [None] * len(out), {}))]
+    return replace(_settled(flushes, out_of(flushes)), decided=decided)
 
 
 def ended(items: Iterable[Item], status: Status) -> pa.Table:

@@ -78,13 +78,14 @@ def start_outbox(
             "kafka.producer_options are such as the brokers take; or set publish.guarantee: "
             "at_least_once"
         ) from error
+    made = _relay(publish, found.publishers, means, observer, spark, stopping.is_set)
     outbox = Outbox(
         found.publishers,
         publish.flush_interval / 1_000_000,
         stopping,
         hold_limit=publish.hold_limit,
         observer=observer,
-        relay=_relay(publish, found.publishers, means, observer, spark) if exactly_once else None,
+        relay=made if exactly_once else None,
     )
     outbox.begin(found.waiting, store.last_batch, found.watermarks)
     observer.began(outbox.standing, topics.reach)
@@ -103,10 +104,11 @@ def _relay(
     means: Means,
     observer: Observer,
     spark: "SparkSession | None",
+    stopping: Callable[[], bool],
 ) -> Callable[[Sequence[Worker], Report], Relay] | None:
     if spark is None or publish.executors_above is None:
         return None
-    deputies, above = Deputies(spark, means), publish.executors_above
+    deputies, above = Deputies(spark, means, stopping), publish.executors_above
 
     def made(workers: Sequence[Worker], report: Report) -> Relay:
         return Relay(workers, publishers, deputies, above, report, observer=observer)

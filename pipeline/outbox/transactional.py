@@ -27,6 +27,7 @@ from pipeline.outbox.refusal import Refusal, is_of_a_row, is_too_large
 from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.session import MARK, SIDE, Session
 from pipeline.outbox.signature import Loan, borrower, is_from, is_signed
+from pipeline.outbox.taken_over import FENCED, TakenOver
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.waiting import when_reached
 from state.crashpoint import Point, reach
@@ -34,12 +35,8 @@ from state.errors import KafkaError
 
 log = logging.getLogger(__name__)
 
-_FENCED = frozenset({Code._FENCED, Code.PRODUCER_FENCED, Code.INVALID_PRODUCER_EPOCH})
-_TAKEN_OVER = (
-    "another job has taken over this state's lanes, or this one was frozen for longer than "
-    "publish.transaction_timeout; it stops so that nothing is published twice. Run one job per "
-    "state; if no other runs, start this one again"
-)
+_PARDONS = 3  # times that a loan may cost the lender its producer
+_TO_BORROW = 10.0  # seconds; all lanes that are lent rest until the last one is back
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 10.0
 
@@ -66,6 +63,7 @@ class TransactionalPublisher:
         topics: Topics,
         retry: RetryRules,
         stopping: Callable[[], bool],
+        clock: Callable[[], int] = now_micros,
     ) -> None:
         self._lane = lane
         self._connection = connection
@@ -74,10 +72,12 @@ class TransactionalPublisher:
         self._topics = topics
         self._retry = retry
         self._stopping = stopping
+        self._clock = clock
         self._producer: Producer | None = None
         self._marker: Marker | None = None  # the last one seen or written
         self._run = connection.run  # what markers are signed with
         self._taken_back = 0  # times
+        self._pardons = 0  # how often it may be fenced yet by one that it lent the lane to
         self._begins = 0  # offset of the first marker that can be this run's: older ones are past
 
     def open(self) -> Marker | None:
@@ -87,18 +87,36 @@ class TransactionalPublisher:
     def lend(self) -> Loan:
         """Let go of the lane, for others to publish on it until it is taken back."""
         self._producer = None
-        return Loan(self._run, self._begins)
+        self._pardons = _PARDONS
+        self._loan = Loan(self._run, self._begins)
+        return self._loan
 
     def borrow(self, loan: Loan) -> Marker | None:
         """Open a lane that is lent, unless it was taken back, and return how far it came."""
         self._run, self._begins = loan
+        patience, self._patience = self._patience, min(self._patience, _TO_BORROW)
         newest = self._open_again()
-        self._run = borrower(loan)
+        self._run, self._patience = borrower(loan), patience
         return _marker_of(newest)
 
-    def take_back(self) -> Marker:
-        """Fence whoever borrowed the lane, and return how far it came; signed, so that all see."""
-        marker = _marker_of(when_reached(self._open_again, self._stop_if_told))
+    def take_back(self, waits: Callable[[], None] = lambda: None) -> Marker:
+        """Fence whoever borrowed the lane, and return how far it came; signed, so that all see.
+
+        A borrower that comes late may do the same and go on, until the signature is there: then
+        it has come further, and its marker counts. ``waits`` is told when Kafka does not answer.
+        """
+        for _ in range(_PARDONS):
+            with suppress(TakenOver):
+                return self._signed_again(waits)
+        return self._signed_again(waits)
+
+    def _signed_again(self, waits: Callable[[], None]) -> Marker:
+        def stop_or_wait(error: KafkaException) -> None:
+            self._stop_if_told(error)
+            waits()
+
+        self._run, self._begins = self._loan
+        marker = _marker_of(when_reached(self._open_again, stop_or_wait))
         if marker is None:
             raise KafkaError(f"the marker of lane {self._lane} is gone from Kafka")
         self._taken_back += 1
@@ -130,9 +148,9 @@ class TransactionalPublisher:
             else:
                 self._marker = flush.marker
                 receipts = [session.receipts.get(i) for i in range(len(flush.items))]
-                return Published(now_micros(), receipts, how.decided)
+                return Published(self._clock(), receipts, how.decided)
             if self._is_out(flush.marker):
-                return Published(now_micros(), [None] * len(flush.items), how.decided)
+                return Published(self._clock(), [None] * len(flush.items), how.decided)
             if not (self._look_again(flush, how) or self._learn(flush, session.errors, how)):
                 log.warning("lane %d cannot publish yet: %s", self._lane, reason)
                 time.sleep(wait)
@@ -143,7 +161,7 @@ class TransactionalPublisher:
         self._producer = None
 
     def _send_all(self, session: Session, flush: Flush, how: How) -> None:
-        at = now_micros()
+        at = self._clock()
         how.decided = decided(flush, how.refused, self._retry, at)
         if how.decided or how.alone:
             self._send_each(session, flush, how, at)
@@ -206,7 +224,7 @@ class TransactionalPublisher:
 
     def _probe(self, flush: Flush, numbers: Sequence[int]) -> dict[int, Code]:
         """Send messages in a transaction that never commits; the next ``open`` aborts it."""
-        session, at = self._new_session(), now_micros()
+        session, at = self._new_session(), self._clock()
         with suppress(KafkaException):
             session.producer.begin_transaction()
             for number in numbers:
@@ -230,7 +248,7 @@ class TransactionalPublisher:
         newest = when_reached(self._open_again, self._stop_if_told)
         found = _marker_of(newest)
         if found not in (marker, known):
-            raise KafkaError(_TAKEN_OVER)
+            raise TakenOver
         return found == marker and is_signed(newest, self._run)
 
     def _open_again(self) -> Newest:
@@ -250,7 +268,7 @@ class TransactionalPublisher:
         record = newest.record
         is_since = record is not None and (record.offset() or 0) >= begins
         if is_since and not is_from(newest, self._run):
-            raise KafkaError(_TAKEN_OVER)
+            raise TakenOver
 
     def _newest_marker(self, *, settled: bool) -> Newest:
         return newest_record(
@@ -263,8 +281,10 @@ class TransactionalPublisher:
         )
 
     def _stop_if_told(self, error: KafkaException) -> None:
-        if error.args[0].code() in _FENCED:
-            raise KafkaError(_TAKEN_OVER) from error
+        if error.args[0].code() in FENCED:
+            if self._pardons == 0:
+                raise TakenOver from error
+            self._pardons -= 1  # by a task of its own, perhaps: the newest marker tells
         if self._stopping():
             raise KafkaError(
                 f"stopped while Kafka could not be reached: {error.args[0].str()}; what waits is "

@@ -34,7 +34,7 @@ from tests.acceptance.wheel import ROOT, build_wheel
 from tests.pages import blocks, commands
 
 COUNT = 40
-BACKLOG = 60_000  # some seconds' work: time to kill somebody in the middle
+BACKLOG = 30_000  # seconds of work: time to kill somebody in the middle
 PAGE = ROOT / "docs/deploy/spark-submit.md"
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 QUIET = f"-Dlog4j2.configurationFile={(ROOT / 'pipeline' / 'spark-log.properties').as_uri()}"

@@ -1,9 +1,12 @@
 """Executors that publish a backlog on a real broker: once each, whatever kills their tasks."""
 
+import os
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +15,15 @@ from pyspark.sql import SparkSession
 
 from pipeline.clock import now_micros
 from pipeline.local_kafka import LocalKafka
+from pipeline.outbox.connection import Connection
 from pipeline.outbox.deputies import Deputies
 from pipeline.outbox.errand import Means
 from pipeline.outbox.item import Item
+from pipeline.outbox.marker import Marker
+from pipeline.outbox.newest import Newest
 from pipeline.outbox.outbox import Outbox
+from pipeline.outbox.record import Record
+from pipeline.outbox.records import Shape
 from pipeline.outbox.recovery import recover
 from pipeline.outbox.relay import Relay
 from pipeline.outbox.transactional import TransactionalPublisher
@@ -31,7 +39,7 @@ from tests.integration.worlds import World, flush, world_on
 
 Read = Callable[[str], list[Message]]
 LANES = 2
-COUNT = 24_000
+COUNT = 16_000  # three transactions on lane 0, one on the other
 MINUTE = 60_000_000
 
 
@@ -41,16 +49,24 @@ def world(broker: LocalKafka, topics: Callable[..., str]) -> World:
 
 
 @contextmanager
-def lending(spark: SparkSession, world: World, above: int = 0) -> Iterator[Outbox]:
-    """An outbox whose lanes go to executors where more than ``above`` is overdue."""
+def lending(
+    spark: SparkSession,
+    world: World,
+    elsewhere: Connection | None = None,
+    shape: Shape | None = None,
+    **limit: float,
+) -> Iterator[Outbox]:
+    """An outbox whose lanes go to executors where anything is overdue."""
     found = recover(world.publisher, LANES, MemoryStore(keep_closed=DAY), now=1)
-    deputies = Deputies(spark, Means(world.connection, world.shape, world.retry))
+    connection = elsewhere or world.connection
+    means = Means(connection, shape or world.shape, world.retry)
+    deputies = Deputies(spark, means, **limit)
     outbox = Outbox(
         found.publishers,
         0.0,
         threading.Event(),
         hold_limit=10 * MINUTE,
-        relay=lambda workers, report: Relay(workers, found.publishers, deputies, above, report),
+        relay=lambda workers, report: Relay(workers, found.publishers, deputies, 0, report),
     )
     outbox.begin(row.ROW.empty_table(), 0, found.watermarks)
     yield outbox
@@ -117,7 +133,7 @@ def test_a_backlog_goes_out_by_executors_once_in_order_and_with_receipts(
 def test_a_task_killed_at_any_instant_loses_nothing_and_doubles_nothing(
     world: World, spark: SparkSession, read: Read, point: str
 ) -> None:
-    """Lane 0 dies in its third transaction, lane 1 has but two; in the first, both die."""
+    """Lane 0 dies in its third transaction, lane 1 has but one; in the first, both die."""
     with lending(spark, world) as outbox:
         with dying(spark, point):
             outbox.hand_over(1, backlog(world))
@@ -131,6 +147,51 @@ def test_a_task_killed_at_any_instant_loses_nothing_and_doubles_nothing(
         outbox.hand_over(2, world.rows(b"next", occurrence=[0], claim=[2], payload=[b"-1"]))
         outbox.drain()
     assert numbers(read(world.out)).count(-1) == 1
+
+
+def freezing(shape: Shape) -> Shape:
+    """A shape that freezes the task of lane 0 in its second transaction."""
+
+    class Freezing(Shape):  # here, so that it travels to the task by value
+        times = 0
+
+        def marker(self, marker: Marker, lane: int, run: str) -> Record:
+            type(self).times += lane == 0
+            if self.times == 2:
+                os.kill(os.getpid(), signal.SIGSTOP)
+            return Shape.marker(self, marker, lane, run)
+
+    return Freezing(**{each.name: getattr(shape, each.name) for each in fields(shape)})
+
+
+def test_a_task_that_hangs_is_given_up_and_the_driver_goes_on(
+    world: World, spark: SparkSession, read: Read
+) -> None:
+    few = COUNT // 2
+    with lending(spark, world, shape=freezing(world.shape), limit=2.0) as outbox:
+        outbox.hand_over(1, backlog(world, few))
+        outbox.drain()
+        # What the task had published before it froze is told by the marker.
+        assert outbox.reported().num_rows + len(outbox.unseen()) == few
+    assert sorted(numbers(read(world.out))) == list(range(few))
+
+
+def test_where_executors_cannot_reach_kafka_the_driver_goes_on_and_says_so_once(
+    world: World, spark: SparkSession, read: Read, caplog: pytest.LogCaptureFixture
+) -> None:
+    with lending(spark, world, elsewhere=cut_off(world)) as outbox:
+        for batch in (1, 2):
+            outbox.hand_over(batch, backlog(world, 100, claim=[batch] * 100))
+            outbox.drain()
+        assert outbox.reported().num_rows == 200
+    assert len(read(world.out)) == 200
+    assert caplog.text.count("the driver goes on by itself") == 1
+
+
+def cut_off(world: World) -> Connection:
+    """A connection to nobody."""
+    nobody = {**world.connection.client, "bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+    return replace(world.connection, client=nobody, timeout=2.0)
 
 
 def _both(outcomes: list[int], unseen: list[Item]) -> set[int]:
@@ -167,6 +228,63 @@ def test_of_two_attempts_the_later_one_goes_on_and_the_lender_ends_both(
         second.publish(flush(world.rows(b"c"), batch=1, watermark=7))
     lender.publish(flush(world.rows(b"c"), batch=1, watermark=7))
     assert [m.key() for m in read(world.out)] == [b"a", b"b", b"c"]
+
+
+def test_a_borrower_that_comes_while_the_lane_is_taken_back_costs_nothing(
+    world: World, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes when the lender has read the marker and not signed it yet, and publishes more."""
+    lender, late = lane_of(world), world.publisher()
+    loan = lender.lend()
+    opened = lender._open_again
+
+    def opened_too_soon() -> Newest:
+        monkeypatch.undo()
+        found = opened()
+        late.borrow(loan)
+        late.publish(flush(world.rows(b"a"), batch=1, watermark=5))
+        return found
+
+    monkeypatch.setattr(lender, "_open_again", opened_too_soon)
+    assert lender.take_back().watermark == 5
+    with pytest.raises(KafkaError, match="taken over"):
+        late.publish(flush(world.rows(b"b"), batch=1, watermark=6))
+    lender.publish(flush(world.rows(b"b"), batch=1, watermark=6))
+    assert [m.key() for m in read(world.out)] == [b"a", b"b"]
+
+
+def test_a_borrower_that_fences_the_lender_late_stops_and_the_lender_goes_on(
+    world: World, read: Read
+) -> None:
+    """It had looked when the lane was still lent, and opens it when that is no longer so."""
+    lender, late = lane_of(world), world.publisher()
+    lender.lend()
+    lender.take_back()
+    late._open()
+    lender.publish(flush(world.rows(b"a"), batch=1, watermark=5))
+    late._open()
+    lender.publish(flush(world.rows(b"b"), batch=1, watermark=6))
+    assert [m.key() for m in read(world.out)] == [b"a", b"b"]
+
+
+def test_a_lender_that_a_successor_has_fenced_stops(world: World, read: Read) -> None:
+    lender = lane_of(world)
+    lender.lend()
+    lender.take_back()
+    world.connection = replace(world.connection, run="successor")
+    lane_of(world)
+    with pytest.raises(KafkaError, match="another job has taken over"):
+        lender.publish(flush(world.rows(b"a"), batch=1, watermark=5))
+    assert read(world.out) == []
+
+
+def test_a_stop_ends_the_wait_for_a_lane_that_is_lent_while_kafka_is_away(world: World) -> None:
+    stopping = threading.Event()
+    parts = (world.shape, world.known, world.retry, stopping.is_set)
+    lender = TransactionalPublisher(0, cut_off(world), *parts)
+    lender.lend()
+    with pytest.raises(KafkaError, match="stopped while Kafka could not be reached"):
+        lender.take_back(stopping.set)
 
 
 def lane_of(world: World) -> TransactionalPublisher:

@@ -105,3 +105,16 @@ def test_other_keys_of_the_batch_are_not_concerned(desk):
     assert desk.statuses(b"other") == ["replaced", "claimed"]
     ledger = desk.store.stats(at(0)).ledger
     assert (ledger.accepted, ledger.difference) == (5, 0)
+
+
+def test_what_was_held_for_a_record_is_free_when_the_batch_of_it_is_handed_over(desk, monkeypatch):
+    """Executors may publish then, for a while; what is still held would have to wait for them."""
+    desk.tick(put(b"k", 0, 5))
+    (known,) = desk.rows(b"k")
+    item = desk.outbox.waiting_for(known["identity"], 0)
+    desk.outbox.saw([(known["identity"], 0, item.version._replace(offset=1, timestamp=at(1)))])
+    assert item.held
+    held = []
+    monkeypatch.setattr(desk.outbox, "hand_over", lambda *_: held.append(item.held))
+    desk.tick(asking(b"k", 1, due=6, onsameid="keep"))
+    assert held == [False]

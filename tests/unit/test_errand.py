@@ -1,9 +1,12 @@
 """What a task publishes of the rows it is given: nothing that is out, nothing that is due later."""
 
-from pipeline.outbox.errand import Errand, pack, publish_all, unpack
+from pipeline.outbox.connection import Connection
+from pipeline.outbox.errand import Errand, Means, clock_from, pack, publish_all, run_errand, unpack
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
 from pipeline.outbox.publisher import Published
+from pipeline.outbox.records import Shape
+from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.signature import Loan
 from tests.integration.rows import claimed
 
@@ -35,7 +38,7 @@ def published(dues: list[int], marker: Marker, upto: int, held: int) -> list[Flu
         occurrence=[0] * len(dues),
         output_topic=["out"] * len(dues),
     )
-    errand = Errand(0, 1, 2, upto, [(held, HELD)], Loan("run", 0), pack(rows))
+    errand = Errand(0, 1, 2, upto, [(held, HELD)], 0, Loan("run", 0), pack(rows))
     lane, heard = Lane(), []
     publish_all(errand, unpack(errand.rows), marker, lane, lambda *said: heard.append(said[0]))
     assert heard == lane.flushes
@@ -65,3 +68,16 @@ def test_the_marker_never_passes_the_instant_and_names_what_the_driver_holds() -
     (flush,) = published([90, 110, 250], Marker(0, -1, 1), upto=200, held=95)
     assert dues_of([flush]) == [[90, 110]]
     assert flush.marker == Marker(2, 200, 1, (HELD,))
+
+
+def test_whatever_goes_wrong_is_told_and_does_not_fail_the_task() -> None:
+    """It would take the receipts of all other lanes with it."""
+    means = Means(Connection("s", {"no.such": 1}, {}, 2.0), Shape(*"dim", False, "s"), RetryRules())
+    done = run_errand(means, Errand(0, 1, 2, 9, [], 0, Loan("run", 0), b"not Arrow"))
+    assert done.trouble is not None
+    assert (len(done.out[0]), done.flushes) == (0, [])
+
+
+def test_the_time_is_the_drivers() -> None:
+    clock = clock_from(5)
+    assert 5 <= clock() <= clock() < 10**9

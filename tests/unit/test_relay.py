@@ -2,12 +2,14 @@
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pytest
 
+from pipeline.outbox.deputies import Deputies
 from pipeline.outbox.errand import Done, Errand, publish_all, unpack
 from pipeline.outbox.item import Item
 from pipeline.outbox.lane import Flush
@@ -44,7 +46,7 @@ class Book:
     def lend(self) -> Loan:
         return Loan("run", self.terms)
 
-    def take_back(self) -> Marker:
+    def take_back(self, waits: Callable[[], None]) -> Marker:
         self.terms += 1
         return self.marker
 
@@ -66,15 +68,17 @@ class Tasks:
     attempts: int = 1
     seen: list[Errand] = field(default_factory=list)
     are_able: bool = True
+    meanwhile: Callable[[], None] = lambda: None
 
     def can_carry(self, sizes: object) -> bool:
         return True
 
-    def got_nothing_done(self) -> None:
+    def had_trouble(self) -> None:
         self.are_able = False
 
-    def run(self, errands: list[Errand]) -> list[Done]:
+    def run(self, errands: list[Errand], count: int) -> list[Done]:
         self.seen += errands
+        self.meanwhile()
         try:
             return [self._tried(errand) for errand in errands]
         except Died:
@@ -113,6 +117,7 @@ class House:
     outbox: Outbox
     books: list[Book]
     tasks: Tasks
+    now: list[int]
 
     def out(self) -> list[bytes]:
         return [item.identity for book in self.books for item in book.out]
@@ -124,17 +129,18 @@ def house() -> Iterator[Callable[..., House]]:
 
     def make(lives: Iterator[int | None] | None = None, attempts: int = 1, above: int = 3) -> House:
         books = [Book(Marker(0, -1, LANES)) for _ in range(LANES)]
+        now = [NOW]
         tasks = Tasks(books, lives or iter(lambda: None, 0), attempts)
         outbox = Outbox(
             books,
             0.0,
             threading.Event(),
-            clock=lambda: NOW,
+            clock=lambda: now[0],
             hold_limit=10 * NOW,
             relay=lambda workers, report: Relay(workers, books, tasks, above, report, lambda: NOW),
         )
         outbox.begin(row.ROW.empty_table(), 0, [-1] * LANES)
-        made.append(House(outbox, books, tasks))
+        made.append(House(outbox, books, tasks, now))
         return made[-1]
 
     yield make
@@ -220,6 +226,47 @@ def test_tasks_that_get_nothing_done_are_left_alone(house: Callable[..., House])
     assert (len(one.out()), len(one.tasks.seen)) == (16, 2)
 
 
+def test_tasks_that_leave_a_lane_undone_are_left_alone_too(house: Callable[..., House]) -> None:
+    """All lanes would rest again and again until the one gives up."""
+    one = house(iter([None, 0]))
+    one.outbox.hand_over(1, rows([NOW] * 8))
+    one.outbox.drain()
+    assert len(one.out()) == len(set(one.out())) == 8
+    assert not one.tasks.are_able
+
+
+def test_a_lane_that_gives_nothing_away_goes_on_while_tasks_publish(
+    house: Callable[..., House],
+) -> None:
+    """With the claims it was given by the same batch, of which its markers speak."""
+    one = house()
+
+    def publish_on_lane_1() -> None:
+        one.now[0] = NOW + 1
+        one.outbox.lift_holds()  # wakes the lanes up
+        wait_for(lambda: one.books[1].out)
+
+    one.tasks.meanwhile = publish_on_lane_1
+    one.outbox.hand_over(1, rows([NOW - 1, NOW + 1] * 6))
+    assert [each.lane for each in one.tasks.seen] == [0]
+    one.outbox.drain()
+    assert sorted(one.out()) == sorted(b"in\x00%d" % n for n in range(12))
+    assert one.books[1].marker == Marker(1, NOW + 1, LANES)
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    give_up = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.001)
+
+
+def test_what_is_too_much_for_the_driver_in_all_is_not_sent() -> None:
+    deputies = Deputies(None, None)
+    assert deputies.can_carry([40 << 20] * 2)
+    assert not deputies.can_carry([40 << 20] * 3)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_however_tasks_die_each_message_is_out_once_and_accounted_for(
     house: Callable[..., House], seed: int, monkeypatch: pytest.MonkeyPatch
@@ -236,6 +283,7 @@ def test_however_tasks_die_each_message_is_out_once_and_accounted_for(
         first += count + 1
         held = chance.randrange(count)
         one.outbox.saw([(b"in\x00%d" % (first - held - 2), first - held - 2, _newer())])
+        one.tasks.are_able = True
         one.outbox.hand_over(batch, claims)
         one.outbox.caught_up(read_up_to(10**9))
         one.outbox.drain()
