@@ -31,8 +31,8 @@ batch's number:
 - Then *claim*: of all pending versions with due <= ``claim_until``, of each lane those with the
   least due, as many as ``room`` says, become claimed by this batch. They are returned as full rows,
   ordered by due, and they are in the same commit. (Where their payloads are more than a gigabyte,
-  a store may leave some to the next commit, those due last.) A version is claimed by one batch only,
-  until put back.
+  a store may leave some to the next commit, those due last.) A version is claimed by one batch
+  only, until put back.
 - Every version that is claimed and whose POLICY repeats leaves the occurrence that follows it
   (state.rules.repeat.following, of its SCHEDULED) in the same commit: the same record with the next
   number, content and POLICY, pending, due at its own instant, attempts forgotten. The claimed
