@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 _MOST_BYTES = 100 * 1024 * 1024
 _CAUSE = re.compile(r"(Caused by: )?[\w.]*(Error|Exception): ")
 _CORES = 2  # a lane needs, where tasks and driver share a machine
-_LIMIT = 60.0  # seconds for all tasks, and besides ...
-_SLOWEST = 2_000  # ... a second for so many messages: the driver alone is several times as quick
+_LIMIT = 30.0  # seconds for all tasks, and besides ...
+_SLOWEST = 4_000  # ... a second for so many messages: the driver alone is several times as quick
 _AGAIN = 600.0  # seconds for which executors are left alone after they had trouble
 
 

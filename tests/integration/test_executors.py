@@ -168,7 +168,7 @@ def test_a_task_that_hangs_is_given_up_and_the_driver_goes_on(
     world: World, spark: SparkSession, read: Read
 ) -> None:
     few = COUNT // 2
-    with lending(spark, world, shape=freezing(world.shape), limit=2.0) as outbox:
+    with lending(spark, world, shape=freezing(world.shape), limit=3.0) as outbox:
         outbox.hand_over(1, backlog(world, few))
         outbox.drain()
         # What the task had published before it froze is told by the marker.
