@@ -40,17 +40,19 @@ def parse_duration(text: str) -> int:
         spelled = text
     else:
         raise ValueError(_advice(text))
-    nanos = sum(_nanos(amount, unit) for amount, unit in _PART.findall(spelled))
-    return min(-(-nanos // 1_000), FOREVER)
+    micros = sum(_micros(amount, unit) for amount, unit in _PART.findall(spelled))
+    return min(-(-micros // 1), FOREVER)
 
 
 _ISO_AS_GO = {ord("P"): "", ord("T"): "", ord(","): "."} | {ord(u): u.lower() for u in "WDHMS"}
 
 
-def _nanos(amount: str, unit: str) -> Fraction:
+def _micros(amount: str, unit: str) -> Fraction:
+    """Return a part, rounded to a millionth: a product of Spark's decimals is no finer."""
     if len(amount.partition(".")[0].lstrip("0")) > _MOST_DIGITS:
-        return Fraction(FOREVER * 1_000)
-    return Fraction(amount) * (1 if unit == _NANOS else MICROS[unit] * 1_000)
+        return Fraction(FOREVER)
+    exact = Fraction(amount) * (Fraction(1, 1_000) if unit == _NANOS else MICROS[unit])
+    return Fraction(int(exact * 1_000_000 + Fraction(1, 2)), 1_000_000)
 
 
 def _advice(text: str) -> str:

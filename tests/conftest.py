@@ -23,6 +23,7 @@ _NUMBERS = itertools.count(1)
 Read = Callable[[str], list[Message]]
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByJob:
     """Say which tests go to the same process."""
     return ByJob(config, log)

@@ -189,6 +189,7 @@ def test_every_instant_python_can_write_is_read_as_the_same_one(spark, drawn):
 )
 def test_durations_are_read_as_the_settings_read_them(spark, drawn):
     texts = [f"{hours}h{amount}{unit}" for hours, amount, unit in drawn]
+    texts += ["0.0001ns", "0.0005ns", "0.000499999ns", "0.0000004us", "0.0000005us", "1.000000001s"]
     _compare(spark, duration_micros, {text: parse_duration(text) for text in texts})
 
 
