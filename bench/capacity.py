@@ -41,7 +41,7 @@ class Figures:
     lanes: float = 2
     most_lanes: float = 64
     window_rows: float = 500_000  # state.delta.window_rows
-    claim_limit: float = 100_000  # publish.claim_limit, in a tick of a second
+    claim_limit: float = 200_000  # publish.claim_limit, in a tick of a second
     batch_limit: float = 100_000  # pipeline.max_offsets_per_trigger, in a tick of a second
     fold_rows_per_second: float = 100_000  # rows a fold reads and writes in a second, one process
     fold_seconds: float = 300  # state.delta.fold_age: a fold must take less, or it falls behind
