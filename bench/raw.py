@@ -11,7 +11,7 @@ from bench.proc import cpu_seconds
 from pipeline.local_kafka import LocalKafka
 
 TOPIC = "raw.out"
-COUNT = 100_000
+COUNT = 500_000
 _A_TRANSACTION = 10_000
 
 

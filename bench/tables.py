@@ -62,16 +62,13 @@ def _lateness(results: Results) -> Sheet:
 
 
 def _rates(results: Results) -> Sheet:
-    raw = results.content["raw"]
-    rows = [
-        [f"raw transactional producer, {when}", number(run["per_second"]), "100 %"]
-        for when, run in raw.items()
-    ]
+    rows = []
     for field in ("publish_rate", "messages_per_second"):
         for name, run in _runs(results, field):
-            share = f"{run['of_raw']:.0%}".replace("%", " %") if "of_raw" in run else NONE
-            rows.append([name, number(run[field]), share])
-    return Sheet(["", "messages a second", "of the raw rate"], rows)
+            share = f"{run['of_raw']:.1%}".replace("%", " %") if "of_raw" in run else NONE
+            raw = number(run[field] / run["of_raw"]) if run.get("of_raw") else NONE
+            rows.append([name, number(run[field]), share, raw])
+    return Sheet(["", "messages a second", "of the raw rate", "which was"], rows)
 
 
 def _naive(results: Results) -> Sheet:
