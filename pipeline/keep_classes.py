@@ -15,6 +15,7 @@ from pipeline.installed import workplace
 from pipeline.local_kafka import LocalKafka
 from state.errors import DuestreamError
 
+_KEPT = 3  # archives, of some 180 MB
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 
 
@@ -50,8 +51,16 @@ def _keep(kept: Path) -> None:
         done = subprocess.run(run, capture_output=True, text=True)  # noqa: S603
         if done.returncode == 0 and made.exists():
             made.rename(kept)
+            forget_others(kept)
         else:
             sys.stderr.write(f"this Java keeps no classes: jobs start as before\n{done.stderr}")
+
+
+def forget_others(kept: Path) -> None:
+    """Remove all archives but the newest ones: each clone and each version of Spark makes one."""
+    archives = sorted(kept.parent.glob(f"*{kept.suffix}"), key=lambda path: path.stat().st_mtime)
+    for old in archives[:-_KEPT]:
+        old.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """The archive of Spark's classes is taken where it is, and left out where it is not."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from pipeline import classes
+from pipeline.keep_classes import forget_others
 from pipeline.session import session_options
 
 
@@ -32,3 +34,12 @@ def test_a_session_elsewhere_is_left_alone(kept: Path) -> None:
 def test_another_cache_has_another_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUESTREAM_CACHE", str(tmp_path))
     assert classes.archive().parent == tmp_path / "classes"
+
+
+def test_only_the_newest_archives_are_kept(tmp_path: Path) -> None:
+    made = [tmp_path / f"{n}.jsa" for n in range(5)]
+    for age, path in enumerate(made):
+        path.touch()
+        os.utime(path, (age, age))
+    forget_others(made[-1])
+    assert sorted(tmp_path.iterdir()) == made[-3:]
