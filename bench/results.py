@@ -68,12 +68,6 @@ class Results:
             raise Missing(f"{scenario}: {'.'.join(path)}")
         return found
 
-    def raw(self, when: str = "before") -> float:
-        """Return the raw rate, messages a second."""
-        if when not in self.content["raw"]:
-            raise Missing("raw")
-        return float(self.content["raw"][when]["per_second"])
-
 
 def _place(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)

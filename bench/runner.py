@@ -1,6 +1,5 @@
 """Runs scenarios one after the other on one broker, and keeps what each of them gave."""
 
-import importlib
 import os
 import shutil
 import time
@@ -12,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from bench.measuring import measure
+from bench.naive import run_naive
 from bench.raw import raw_rate
 from bench.results import SEED, Results
 from bench.scenarios import Scenario, Store, What
@@ -120,13 +120,8 @@ class Runner:
         self._results.write()
 
     def _naive(self, scenario: Scenario) -> dict[str, Any]:
-        try:
-            naive = importlib.import_module("bench.naive")
-        except ModuleNotFoundError:
-            self._say("  bench/naive.py is not there: not measured")
-            return {}
         folder = self._folder / "naive"
-        told = naive.run_naive(self._broker, folder, scenario.pending, scenario.seconds, SEED)
+        told = run_naive(self._broker, folder, scenario.pending, scenario.seconds, SEED)
         shutil.rmtree(folder, ignore_errors=True)
         return {"messages_per_second": told["messages_per_second"], "naive": told}
 

@@ -138,9 +138,7 @@ class NativeFoldWriter:
         """Bring ``schedules`` from ``version`` to commit ``seq``; it must be the newest one."""
         # To try again would be to commit beside what came in between: delta-rs sees no conflict
         # with an OPTIMIZE, which has joined the very files that are written anew here.
-        properties = CommitProperties(
-            app_transactions=[Transaction(APP, seq)], max_commit_retries=0
-        )
+        properties = _numbered(seq, retries=0)
         rewrite(self._tables.open(SCHEDULES, version), source, buckets, properties)
 
     def delete(self, layout: Layout, predicate: str) -> None:
@@ -171,5 +169,6 @@ def _leave_unnamed(tables: Tables, lines: pa.Table) -> None:
     pq.write_table(lines, folder / f"part-00000-{uuid.uuid4()}-c000.zstd.parquet")
 
 
-def _numbered(seq: int) -> CommitProperties:
-    return CommitProperties(app_transactions=[Transaction(APP, seq)])
+def _numbered(seq: int, retries: int | None = None) -> CommitProperties:
+    """Return the properties of a commit; retries None: as often as delta-rs tries by itself."""
+    return CommitProperties(app_transactions=[Transaction(APP, seq)], max_commit_retries=retries)
