@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Response, 
 SCREENS = Path(__file__).parents[2] / "build" / "screens"
 DESKTOP, PHONE = (1280, 860), (390, 844)
 PATIENCE = 60_000  # milliseconds; other things may run on this machine
+_OVERTAKEN = ("ERR_ABORTED", "is interrupted by another navigation")
 _QUIET = "Failed to load resource"  # told again by the answer itself
 
 expect.set_options(timeout=PATIENCE)
@@ -38,9 +39,9 @@ class Surfer:
         try:
             self.page.goto(address)
         except Error as error:
-            if "ERR_ABORTED" not in error.message:
+            if not any(told in error.message for told in _OVERTAKEN):
                 raise
-            self.page.goto(address)  # the page before was just loading itself anew
+            self.page.goto(address)  # the page before was just on its way to another
         return self.page
 
     def log_in(self, token: str) -> None:

@@ -63,6 +63,7 @@ def test_who_has_no_token_is_asked_for_one_and_comes_to_where_they_wanted(
         assert page.url.endswith("/messages?status=done")
 
         page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_role("heading", name="Log in")).to_be_visible()
         surfer.go("/messages")
         expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 
