@@ -9,6 +9,7 @@ from types import FrameType
 
 from pipeline.config.checks import require_runnable
 from pipeline.config.settings import Settings
+from pipeline.early import early
 from pipeline.garbage import Sweeper
 from pipeline.job import Job
 from pipeline.measure import Measure
@@ -49,6 +50,7 @@ def _run(
     observer: Observer,
 ) -> None:
     with (
+        early(settings.state) as opened,
         open_session(settings.name, settings.spark.master, settings.spark.options, once) as spark,
         closing(Sweeper()) as sweeper,
         closing(Measure(measure)) as measured,
@@ -59,7 +61,7 @@ def _run(
         _stop_when_told(stopped)  # after Spark, which has a handler of its own for Ctrl-C
         java.listen(spark)
         log.info("Spark is there; the state is opened")
-        with Job(spark, settings, measured, once, observer) as job:
+        with Job(spark, settings, measured, once, observer, opened) as job:
 
             def watch() -> bool:
                 sweeper.sweep(job.is_quiet)

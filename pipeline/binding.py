@@ -5,9 +5,8 @@ state the numbers would not fit: batches would be taken for repeats and their me
 """
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
-from pipeline.first_line import first_line
+from pipeline.first_line import first_line, write_line
 from state.errors import StateError
 from state.store import Store
 
@@ -26,7 +25,7 @@ def bind(spark: SparkSession, checkpoint: str, store: Store) -> None:
         raise StateError(_mismatch(checkpoint, "the checkpoint is new but the state is not"))
     if first_line(spark, f"{checkpoint.rstrip('/')}/metadata") is not None:
         raise StateError(_mismatch(checkpoint, "the state is new but the checkpoint is not"))
-    spark.range(1).select(F.lit(store.state_id)).write.mode("overwrite").text(place)
+    write_line(spark, place, store.state_id)
 
 
 def _mismatch(checkpoint: str, why: str) -> str:

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pipeline.away import Pauses, is_kafka_away, told
 from pipeline.backlog import Backlog
+from pipeline.beside import Beside
 from pipeline.binding import bind
 from pipeline.clock import now_micros
 from pipeline.config.kafka import librdkafka_options
@@ -22,6 +23,7 @@ from pipeline.config.settings import Settings
 from pipeline.dialects.choose import names_in
 from pipeline.horizon import Horizon
 from pipeline.lag import Lag
+from pipeline.light_plan import light_plan
 from pipeline.lookout import Lookout, Names
 from pipeline.measure import Measure
 from pipeline.observe.observer import SILENT, Observer
@@ -38,6 +40,7 @@ from pipeline.topology import lines, reader, topology
 from state.errors import DuestreamError, KafkaError
 from state.open import open_store
 from state.row import Status
+from state.store import Store
 
 _MOMENT = 1_000_000  # microseconds
 
@@ -54,7 +57,9 @@ class Job:
         measure: Measure,
         once: bool,
         observer: Observer = SILENT,
+        opened: Callable[[], Store] | None = None,
     ) -> None:
+        """Open all of it; ``opened`` gives the store if somebody has begun to open it already."""
         self._spark = spark
         self._settings = settings
         self._once = once
@@ -65,7 +70,7 @@ class Job:
         self._ticked = False
         self._closing = ExitStack()
         try:
-            self._open(measure)
+            self._open(measure, opened)
         except BaseException:
             self._closing.close()
             raise
@@ -171,9 +176,12 @@ class Job:
             raise
         return True
 
-    def _open(self, measure: Measure) -> None:
+    def _open(self, measure: Measure, opened: Callable[[], Store] | None) -> None:
         settings, later = self._settings, self._closing
-        self._store = open_store(settings.state, self._spark)
+        self._first_sink = None if self._remote else Beside(self._sink)
+        if self._first_sink is not None:  # it takes seconds, in which all else can be opened
+            later.callback(self._first_sink.drop)
+        self._store = opened() if opened else open_store(settings.state, self._spark)
         later.callback(self._store.close)
         self._checkpoint = settings.pipeline.checkpoint or later.enter_context(
             tempfile.TemporaryDirectory(prefix="duestream-checkpoint-")
@@ -186,6 +194,7 @@ class Job:
         presence = Presence(clients, self._store.state_id, settings.internal_topic)
         later.callback(presence.close)
         presence.announce()
+        self._store.renew()  # whoever was there before may have ended since it was opened
         self._outbox, out = start_outbox(
             settings,
             self._store,
@@ -225,13 +234,17 @@ class Job:
         return Backlog(publish.claim_limit, publish.outbox_limit, outputs.backlog_rate)
 
     def _query(self, trigger: dict[str, Any]) -> StreamingQuery:
-        return (
-            self._sink()
+        first, self._first_sink = self._first_sink, None
+        stream = (
+            (first.take() if first else self._sink())
             .queryName(self._settings.name)
             .option("checkpointLocation", self._checkpoint)
             .trigger(**trigger)
-            .start()
         )
+        if self._remote:
+            return stream.start()
+        with light_plan(self._spark):
+            return stream.start()
 
     def _sink(self) -> DataStreamWriter:
         if self._remote:

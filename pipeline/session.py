@@ -25,7 +25,9 @@ _FILE_MANAGER = (
 )
 # The second compiler and a concurrent collector would take their share of few cores for minutes, to
 # make micro-batches of some thousand rows a little quicker.
-_LIGHT_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# What Spark generates to decode records has methods so large that Java would not compile them at
+# all, and interpret them for ever.
+_LIGHT_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-DontCompileHugeMethods"
 # Options that bring the jars in another way, so that ours would come twice.
 _JAR_OPTIONS = frozenset({"spark.jars", "spark.jars.packages", "spark.remote"})
 _JAVA_OPTIONS = frozenset({"spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"})

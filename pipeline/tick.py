@@ -26,6 +26,8 @@ from state.store import Store, Tick
 
 log = logging.getLogger(__name__)
 
+_MUCH = 10_000  # messages overdue: the processors are for them ...
+_GIVE_WAY = 2.0  # ... for so many seconds before the next batch begins, at the longest
 _ASK_EVERY = 2.0  # seconds from one look at the state's figures to the next
 
 
@@ -124,11 +126,12 @@ class Ticker:
         reach(Point.AFTER_HAND_OVER)
         self.claimed += claims.num_rows
         self._horizon.handed_over(said.now, now_micros())
-        self._store.maintain(said.now)
+        self._store.maintain(said.now, busy=self._outbox.standing().overdue > _MUCH)
         self._measure.lap("maintain")
         self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
         self._tell_observer()
         reach(Point.AFTER_TICK)
+        self._outbox.ease(_MUCH, _GIVE_WAY)
 
     def _hand_over(self, number: int, claims: pa.Table) -> None:
         self._outbox.hand_over(number, claims)

@@ -71,8 +71,8 @@ def not_taken(commands: pa.Table, taken: HighMarks) -> pa.Table:
     """Keep the commands whose record lies above what was taken from its partition."""
     if commands.num_rows == 0:
         return commands
-    topics, places, where = _places(commands)
-    marks = np.array([taken.of(topics[p // _PARTITIONS], int(p % _PARTITIONS)) for p in places])
+    places, where = places_of(commands)
+    marks = np.array([taken.of(*place) for place in places])
     fresh = commands.column(SOURCE_OFFSET).to_numpy() > marks[where]
     return commands if fresh.all() else commands.filter(pa.array(fresh))
 
@@ -81,19 +81,21 @@ def raise_marks(marks: HighMarks, commands: pa.Table, column: str) -> None:
     """Raise ``marks`` to the highest number that ``column`` has in each partition."""
     if commands.num_rows == 0:
         return
-    topics, places, where = _places(commands)
+    places, where = places_of(commands)
     highest = np.full(len(places), -1, dtype=np.int64)
     np.maximum.at(highest, where, commands.column(column).to_numpy())
     for place, value in zip(places, highest, strict=True):
-        marks.raise_to(topics[place // _PARTITIONS], int(place % _PARTITIONS), int(value))
+        marks.raise_to(*place, int(value))
 
 
-def _places(commands: pa.Table) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    topic = pc.dictionary_encode(commands.column(SOURCE_TOPIC).combine_chunks())
+def places_of(rows: pa.Table) -> tuple[list[tuple[str, int]], npt.NDArray[np.int64]]:
+    """Return the partitions that rows are from, and for each row the place of its own in there."""
+    topic = pc.dictionary_encode(rows.column(SOURCE_TOPIC).combine_chunks())
     codes = topic.indices.to_numpy().astype(np.int64) * _PARTITIONS
-    codes += commands.column(SOURCE_PARTITION).to_numpy()
-    places, where = np.unique(codes, return_inverse=True)
-    return topic.dictionary.to_pylist(), places, where
+    codes += rows.column(SOURCE_PARTITION).to_numpy()
+    found, where = np.unique(codes, return_inverse=True)
+    topics = topic.dictionary.to_pylist()
+    return [(topics[code // _PARTITIONS], int(code % _PARTITIONS)) for code in found], where
 
 
 def versions_of(table: pa.Table) -> list[tuple[bytes, Version]]:

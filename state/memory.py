@@ -126,11 +126,14 @@ class MemoryStore:
         counts = self._held.counts.copy()
         return Figures(live_in(counts), overdue, counts)
 
-    def maintain(self, now: int) -> None:
+    def maintain(self, now: int, busy: bool = False) -> None:
         """Forget what was closed long enough ago."""
         self._held.forget_closed(now - self._keep_closed)
         for identity in [i for i in self._newest if not self._held.knows(i)]:
             del self._newest[identity]
+
+    def renew(self) -> None:
+        """Find that nobody else can have written it."""
 
     def give_up(self) -> None:
         """Nothing is waited for."""

@@ -45,6 +45,15 @@ def open_store(settings: StateSettings, spark: "SparkSession | None" = None) -> 
     return store
 
 
+def needs_spark(settings: StateSettings) -> bool:
+    """Tell whether a session of Spark has a part in how the state is opened or written."""
+    if settings.kind == "mongo":
+        return settings.mongo.writer == "spark"
+    delta = settings.delta
+    named = delta.catalog_schema is not None
+    return settings.kind == "delta" and (delta.writer == "spark" or named)
+
+
 def open_inspector(settings: StateSettings, spark: "SparkSession | None" = None) -> Inspector:
     """Open the state for reading, beside the job that writes it.
 

@@ -137,8 +137,19 @@ class Store(Protocol):
     def figures(self, now: int) -> Figures:
         """Tell how the state stands as of the last commit, without going to great lengths."""
 
-    def maintain(self, now: int) -> None:
-        """Do what keeps the store quick and small, if it is time to; must not block a tick."""
+    def maintain(self, now: int, busy: bool = False) -> None:
+        """Do what keeps the store quick and small, if it is time to; must not block a tick.
+
+        ``busy`` says that much is overdue and goes out right now: what takes a processor for a
+        while can wait for a quieter moment, though not for ever.
+        """
+
+    def renew(self) -> None:
+        """Look whether another has written the state since it was opened; then gather all anew.
+
+        Called by a job that knows by now that it is alone, before it publishes anything: the one
+        before it may have ended in between.
+        """
 
     def give_up(self) -> None:
         """Have a call that waits for its database end with an error: the job is to stop."""

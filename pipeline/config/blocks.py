@@ -122,7 +122,7 @@ class PublishSettings(Block):
         2, ge=1, le=64, description="producers side by side; order is kept within a lane"
     )
     lookahead_min: Duration = Field(
-        1500 * MILLISECOND, description="claim at least this far ahead of the due instant"
+        4 * SECOND, description="claim at least this far ahead of the due instant"
     )
     lookahead_max: Duration = Field(
         30 * SECOND, description="... and at most this far, when micro-batches take long"

@@ -26,8 +26,8 @@ def last_of_each(headers: Column) -> Column:
     Where the session could not be told, each record has its headers compared, which takes a
     twentieth more of the time to decode it.
     """
-    session = SparkSession.getActiveSession()
-    told = session is not None and session.conf.get(_POLICY) == _LAST_WINS
+    # Not the active one of this thread only: a start builds its plan in another.
+    told = SparkSession.active().conf.get(_POLICY) == _LAST_WINS
     return F.map_from_entries(headers if told else _without_earlier(headers))
 
 

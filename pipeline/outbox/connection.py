@@ -29,7 +29,8 @@ class Connection:
         """Options of the only producer that may publish on ``lane``."""
         return {
             **self.client,
-            "linger.ms": 1,
+            # For large batches; a flush ends this wait when a transaction is queued whole.
+            "linger.ms": 20,
             # A transaction right after another finds the first still closing and asks again; at the
             # default of 100 ms that wait would be most of the lateness.
             "retry.backoff.ms": 5,

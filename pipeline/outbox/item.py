@@ -21,6 +21,7 @@ from state.version import Version
 FIRE_ID = "duestream-fire-id"  # the header that names a publication
 
 HEADER_BYTES = 10  # of a header's length fields
+BY_KEY = -1  # the number of a partition that is yet to be chosen
 RECORD_BYTES = 100  # of a record batch's header and of a record's length fields
 
 _MICROS_A_MILLI = 1000
@@ -39,7 +40,7 @@ class Chunk:
         self.traits = Traits(claims)
         self.identity: list[bytes] = claims[row.IDENTITY].to_pylist()
         self.topic: list[str] = claims[row.OUTPUT_TOPIC].to_pylist()
-        self.to_partition: list[int | None] = _list(claims[row.OUTPUT_PARTITION])
+        self.to_partition: list[int] = claims[row.OUTPUT_PARTITION].fill_null(BY_KEY).to_pylist()
         self.key: list[bytes | None] = _list(claims[row.OUTPUT_KEY])
         self.payload: list[bytes | None] = claims[row.PAYLOAD].to_pylist()
         self.headers = _headers(claims[row.HEADERS])
@@ -211,7 +212,7 @@ def _longest(column: pa.ChunkedArray) -> int:
 def _headers(column: pa.ChunkedArray) -> list[Headers | None]:
     """Read all headers at once: a nested ``to_pylist`` makes a dict of every single one."""
     result: list[Headers | None] = []
-    if column.null_count == len(column):
+    if not pc.any(pc.greater(pc.list_value_length(column), 0)).as_py():
         return [None] * len(column)
     for part in column.chunks:
         pairs = part.flatten()

@@ -19,7 +19,7 @@ from pipeline.outbox.marker import NOTHING_OUT, Marker
 from state.admission import HighMarks
 from state.version import Coordinates, Version, is_newer
 
-MOST = 5_000  # messages in one transaction, if those left behind are due later
+MOST = 10_000  # messages in one transaction, if those left behind are due later
 NAMED = 200  # versions that a marker names as not out
 SEEN = 100_000  # records known to be on their way to a batch
 _DUE = attrgetter("due")
@@ -234,8 +234,13 @@ class Lane:
         del self._items[:count]
         if self._held or self._seen:
             due = self._without_held(due, now)
+        if self._besides:
+            for item in due:
+                self._let_go(item)
+            return due
         for item in due:
-            self._let_go(item)
+            item.waiting = False
+            del self._waiting[item.chunk.identity[item.index]]
         return due
 
     def _bound(self, upto: int) -> int:

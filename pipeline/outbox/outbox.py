@@ -6,6 +6,7 @@ falling silent.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
@@ -20,6 +21,9 @@ from pipeline.outbox.report import Report
 from pipeline.outbox.worker import Worker
 from state.admission import HighMarks
 from state.version import Version
+
+_LOOK_EVERY = 0.02  # seconds
+_STUCK = 0.3  # seconds in which nothing has gone out
 
 
 class Outbox:
@@ -168,6 +172,23 @@ class Outbox:
         """Wait until nothing that is due is left, a lane has stopped, or told to."""
         for worker in self._workers:
             worker.drain(stopped)
+
+    def ease(self, most: int, patience: float) -> None:
+        """Wait until no more than ``most`` are overdue, for so many seconds at the longest.
+
+        Not for lanes that do not get on: messages of others would wait for Kafka too.
+        """
+        until = time.monotonic() + patience
+        least, fell_at = self._overdue(), time.monotonic()
+        while least > most and time.monotonic() < min(until, fell_at + _STUCK):
+            if self._stopping.wait(_LOOK_EVERY):
+                return
+            if (overdue := self._overdue()) < least:
+                least, fell_at = overdue, time.monotonic()
+
+    def _overdue(self) -> int:
+        now = self._clock()
+        return sum(worker.standing(now).overdue for worker in self._workers)
 
     def give_up(self) -> None:
         """Have whoever waits for Kafka to answer end with an error: the job is to stop."""

@@ -3,9 +3,13 @@
 from typing import NamedTuple
 
 from pipeline.outbox.headers import Headers
-from pipeline.outbox.item import HEADER_BYTES, RECORD_BYTES
+from pipeline.outbox.item import BY_KEY, HEADER_BYTES, RECORD_BYTES
 
 OMITTED = "duestream-value-omitted"  # where a topic takes no record so large: what it has not
+
+
+# What a record has, in the order of its names.
+Fields = tuple[str, bytes | None, bytes | None, Headers | None, int]
 
 
 class Record(NamedTuple):
@@ -15,7 +19,7 @@ class Record(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Headers | None
-    partition: int = -1  # by the key
+    partition: int = BY_KEY
 
     @property
     def size(self) -> int:

@@ -1,6 +1,6 @@
 """What is produced for an item: the message itself, or what was decided instead."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 
@@ -12,9 +12,9 @@ from pipeline.outbox.headers import Headers, replaced
 from pipeline.outbox.item import FIRE_ID, Item, late_ms
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marker import Marker
-from pipeline.outbox.marks import LATE, Marks
+from pipeline.outbox.marks import NEVER, LateMarks, Marks, late_mark
 from pipeline.outbox.note import write_note
-from pipeline.outbox.record import OMITTED, Record
+from pipeline.outbox.record import OMITTED, Fields, Record
 from pipeline.outbox.shapes import OutputShapes
 from state.row import Status
 
@@ -49,12 +49,15 @@ class Shape:
         headers: Headers = [(RUN, run.encode())]
         return Record(self.markers_topic, self.marker_key, marker.to_json(), headers, lane)
 
-    def messages(self, flush: Flush, now: int) -> Iterator[Record]:
+    def messages(self, flush: Flush, now: int) -> Iterator[Fields]:
         """Return all messages of a flush that goes out at ``now``."""
-        records = self._as_scheduled(flush.items)
-        if self._leaves_alone(flush, now):
-            return records
-        return map(self._finished, records, flush.items, repeat(now))
+        items = flush.items
+        if not any(self.outputs.touch(chunk) for chunk in flush.chunks):
+            if not self.marks.may_be_in(flush, now):
+                return self._as_scheduled(items)  # nearly always
+            if self.marks.are_but_late(flush):
+                return self._as_scheduled(items, self.marks.late_before(now), now)
+        return map(self._finished, self._as_scheduled(items), items, repeat(now))
 
     def message(self, item: Item, now: int) -> Record:
         """Return a message that goes out at ``now``: marked, and in the shape of its topic."""
@@ -99,15 +102,10 @@ class Shape:
             "all exist, that this job may write there, and their max.message.bytes"
         )
 
-    def _leaves_alone(self, flush: Flush, now: int) -> bool:
-        """Tell whether every message of a flush stays as it is, as nearly all do."""
-        touched = any(self.outputs.touch(chunk) for chunk in flush.chunks)
-        return not touched and not self.marks.may_be_in(flush, now)
-
-    def _finished(self, record: Record, item: Item, now: int) -> Record:
-        if not item.is_message:
-            return record
+    def _finished(self, record: Fields, item: Item, now: int) -> Record:
         topic, key, value, headers, partition = record
+        if not item.is_message:
+            return Record._make(record)
         marks, shape = self.marks.of(item, now), self.outputs.of(topic)
         if shape is not None:
             headers = shape.headers(replaced(item.chunk.headers[item.index], marks))
@@ -118,21 +116,33 @@ class Shape:
             headers = replaced(headers, marks)
         return Record._make((topic, key, value, headers, partition))
 
-    def _as_scheduled(self, items: Iterable[Item]) -> Iterator[Record]:
-        for item in items:
-            chunk, i = item.chunk, item.index
-            headers, partition = chunk.headers[i], chunk.to_partition[i]
-            if self.fire_id_header:
-                headers = [*(headers or []), (FIRE_ID, item.fire_id.encode())]
-            yield Record._make(  # quicker than to call it
-                (
-                    chunk.topic[i],
-                    chunk.key[i],
-                    chunk.payload[i],
-                    headers,
-                    -1 if partition is None else partition,
-                )
-            )
+    def _as_scheduled(
+        self, items: Sequence[Item], late_before: int = NEVER, now: int = 0
+    ) -> Iterator[Fields]:
+        """Return messages as they are kept; what was due before an instant is marked as late.
+
+        Column by column, which takes half as long as one by one.
+        """
+        places = [(item.chunk, item.index) for item in items]
+        headers = [chunk.headers[i] for chunk, i in places]
+        if self.fire_id_header:
+            named = ((FIRE_ID, item.fire_id.encode()) for item in items)
+            headers = [[*(given or ()), name] for given, name in zip(headers, named, strict=True)]
+        if late_before > NEVER:
+            late = LateMarks()
+            marks = (late[late_ms(i.due, now)] if i.due < late_before else None for i in items)
+            headers = [
+                replaced(given, mark) if given and mark else given or mark
+                for given, mark in zip(headers, marks, strict=True)
+            ]
+        return zip(
+            [chunk.topic[i] for chunk, i in places],
+            [chunk.key[i] for chunk, i in places],
+            [chunk.payload[i] for chunk, i in places],
+            headers,
+            [chunk.to_partition[i] for chunk, i in places],
+            strict=True,
+        )
 
     def _letters(self, item: Item, decision: Decision, *, whole: bool) -> list[Record]:
         chunk, i = item.chunk, item.index
@@ -142,7 +152,7 @@ class Shape:
             return [_letter(self.dead_letter_topic, key, item, decision, [more], whole=whole)]
         if decision.status is Status.EXPIRED and self.late_topic is not None:
             late: Headers = [
-                (LATE, b"%d" % late_ms(item.scheduled, decision.at)),
+                late_mark(item.scheduled, decision.at),
                 (OUTPUT_TOPIC, chunk.topic[i].encode()),
             ]
             return [_letter(self.late_topic, chunk.key[i], item, decision, late, whole=whole)]

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pipeline.observe.observer import SILENT, Observer, Settled
 from pipeline.outbox.decision import Decision
 from pipeline.outbox.item import Chunk, Item
-from pipeline.outbox.publisher import Published
+from pipeline.outbox.publisher import Published, Receipt
 from state import row
 from state.columns import reshape
 from state.row import Kind, Status
@@ -20,7 +20,7 @@ from state.row import Kind, Status
 RECEIPT_UNKNOWN = "receipt_unknown"
 
 Flushed = tuple[list[Item], Published]
-Line = tuple[int, int | None, int | None, int | None]  # place, instant, partition, offset
+Line = tuple[Item, Receipt | None]
 _UNKNOWN = (None, None)
 
 
@@ -95,16 +95,28 @@ def _outcomes(flushes: Iterable[Flushed], out: Iterable[Out]) -> pa.Table:
 
 def out_of(flushes: Iterable[Flushed]) -> list[Out]:
     """Return what is out by the hand-over it came with."""
-    lines: defaultdict[Chunk, list[Line]] = defaultdict(list)
+    out: defaultdict[Chunk, list[list[pa.Array]]] = defaultdict(list)
     for items, published in flushes:
-        at, decided = published.at, published.decided
-        for number, (item, receipt) in enumerate(zip(items, published.receipts, strict=True)):
-            if number not in decided:
-                lines[item.chunk].append((item.index, at, *(receipt or _UNKNOWN)))
+        lines = list(zip(items, published.receipts, strict=True))
+        if published.decided:
+            lines = [line for n, line in enumerate(lines) if n not in published.decided]
+        by_chunk: defaultdict[Chunk, list[Line]] = defaultdict(list)
+        for line in lines:
+            by_chunk[line[0].chunk].append(line)
+        for chunk, of_chunk in by_chunk.items():
+            out[chunk].append(_columns(of_chunk, published.at))
     return [
-        Out(chunk.claims, *map(pa.array, zip(*of, strict=True), _TYPES))
-        for chunk, of in lines.items()
+        Out(chunk.claims, *map(pa.concat_arrays, zip(*parts, strict=True)))
+        for chunk, parts in out.items()
     ]
+
+
+def _columns(lines: list[Line], at: int | None) -> list[pa.Array]:
+    """Return the columns of an ``Out`` for messages of one hand-over that went out together."""
+    places = [item.index for item, _ in lines]
+    partitions, offsets = zip(*[receipt or _UNKNOWN for _, receipt in lines], strict=True)
+    columns = (places, [at] * len(lines), partitions, offsets)
+    return [pa.array(column, kind) for column, kind in zip(columns, _TYPES, strict=True)]
 
 
 def nothing_out() -> list[pa.Array]:

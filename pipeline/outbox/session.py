@@ -4,12 +4,13 @@ import math
 import time
 from collections.abc import Iterable
 from functools import partial
+from itertools import count, repeat
 
 from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException, Message, Producer
 
 from pipeline.outbox.publisher import Receipt
-from pipeline.outbox.record import Record
+from pipeline.outbox.record import Fields, Record
 
 SIDE = -1  # the number of records that belong to no message: dead letters, notes, the marker
 MARK = -2  # ... of what follows a message in place of another scheduler
@@ -59,19 +60,30 @@ class Session:
                 self._refused(number, error.args[0])
                 return
 
-    def send_messages(self, records: Iterable[Record]) -> None:
+    def send_messages(self, records: Iterable[Fields]) -> None:
         """Queue records, numbered from 0; the quick way for all that is well."""
-        produce, delivered = self.producer.produce, self._delivered
-        for number, record in enumerate(records):
+        produce = self.producer.produce
+        who_hears = map(partial, repeat(self._delivered), count())
+        for record, told in zip(records, who_hears):  # noqa: B905  (one of them is endless)
             topic, key, value, headers, partition = record
-            told = partial(delivered, number)
             try:
                 if headers:
-                    produce(topic, value, key, partition, on_delivery=told, headers=headers)
+                    produce(topic, value, key, partition, told, headers=headers)
                 else:
-                    produce(topic, value, key, partition, on_delivery=told)
+                    produce(topic, value, key, partition, told)
             except (BufferError, KafkaException):
-                self.send(number, record)
+                self.send(told.args[0], Record._make(record))
+
+    def settle(self) -> None:
+        """Wait until every record so far is acknowledged or refused."""
+        self.producer.flush(self.left)
+        self._stop_if_late()
+
+    def hear_for(self, seconds: float) -> None:
+        """Take in what is acknowledged so far; return when all is, and after so long at most."""
+        until = time.monotonic() + seconds
+        while len(self.producer) and not self.errors and (left := until - time.monotonic()) > 0:
+            self.producer.flush(left)
 
     def wait_for_all(self) -> None:
         """Wait until every record is acknowledged; raise the first error as soon as it is heard."""
@@ -80,10 +92,11 @@ class Session:
             if self._aftermath is not None and time.monotonic() > heard_by:
                 break
             self._stop_if_late()
-            self.producer.poll(_POLL)
+            self.producer.flush(_POLL)
         for error in (*self.errors.values(), self._aftermath):
             if error is not None:
                 raise KafkaException(error)
+        self._stop_if_late()  # too late to be committed
 
     def _stop_if_late(self) -> None:
         if time.monotonic() > self._give_up:

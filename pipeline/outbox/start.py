@@ -28,6 +28,7 @@ from pipeline.outbox.retry import RetryRules
 from pipeline.outbox.shapes import OutputShapes, TopicShape
 from pipeline.outbox.topics import Topics
 from pipeline.outbox.transactional import TransactionalPublisher
+from pipeline.outbox.turns import Turns
 from pipeline.outbox.worker import Worker
 from pipeline.quiet import quiet
 from state.crashpoint import Point, reach
@@ -57,7 +58,7 @@ def start_outbox(
     topics = Topics(quiet(librdkafka_options(settings.kafka)))
     means = means_of(settings, store.state_id)
     make = partial(
-        TransactionalPublisher if exactly_once else PlainPublisher,
+        partial(TransactionalPublisher, turn=Turns()) if exactly_once else PlainPublisher,
         connection=means.connection,
         shape=means.shape,
         topics=topics,

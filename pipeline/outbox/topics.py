@@ -110,7 +110,7 @@ def _refusal(item: Item, limits: Limits, shape: Shape, now: int) -> Refusal | No
             f"topic {topic} does not exist; create it, or allow this job to write to it: a topic "
             "it may not see looks the same",
         )
-    if partition is not None and partition >= limits.partitions:
+    if partition >= limits.partitions:
         return Refusal(
             Reason.UNKNOWN_PARTITION,
             f"topic {topic} has {limits.partitions} partitions, none with number {partition}",

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from state import row
+from state.row import Kind
 
 SERIES = "series"  # the word in a policy that says: this message repeats
 
@@ -30,6 +31,11 @@ class Traits:
         """The topics that the schedules came by, each once."""
         names: list[str] = pc.unique(self._claims[row.SOURCE_TOPIC]).to_pylist()
         return names
+
+    @cached_property
+    def are_messages(self) -> bool:
+        """Whether all is what somebody scheduled: nothing that the job itself has to say."""
+        return not _any(pc.not_equal(self._claims[row.KIND], Kind.MESSAGE.value))
 
     @cached_property
     def was_moved(self) -> bool:

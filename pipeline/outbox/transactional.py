@@ -7,7 +7,7 @@ is thrown away, a new one fences it, and the marker it finds says whether the fl
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaError as Code
@@ -39,6 +39,8 @@ _PARDONS = 3  # times that a loan may cost the lender its producer
 _TO_BORROW = 10.0  # seconds; all lanes that are lent rest until the last one is back
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 10.0
+_MANY = 1_000  # messages in a flush for which lanes take turns
+_A_TURN = 0.2  # seconds that a lane listens in its turn for what Kafka has taken
 
 
 @dataclass(slots=True)
@@ -64,7 +66,10 @@ class TransactionalPublisher:
         retry: RetryRules,
         stopping: Callable[[], bool],
         clock: Callable[[], int] = now_micros,
+        turn: AbstractContextManager[object] | None = None,
     ) -> None:
+        """Open nothing yet; lanes that share ``turn`` take turns at sending many messages."""
+        self._turn = turn
         self._lane = lane
         self._connection = connection
         self._patience = connection.patience
@@ -137,17 +142,22 @@ class TransactionalPublisher:
         how = How(self._refused(flush))
         wait = _SHORTEST_WAIT
         while True:
-            session = self._new_session()
+            turn = self._turn_for(flush, how)
             try:
-                session.producer.begin_transaction()
-                self._send_all(session, flush, how)
-                self._commit(session, flush.marker)
+                with turn:
+                    session = self._new_session()  # its time begins when it is its turn
+                    session.producer.begin_transaction()
+                    self._send_all(session, flush, how)
+                    session.send(SIDE, self._shape.marker(flush.marker, self._lane, self._run))
+                with turn:
+                    session.hear_for(_A_TURN)
+                self._commit(session)
             except KafkaException as error:
                 self._stop_if_told(error)
                 reason = error.args[0].str()
             else:
                 self._marker = flush.marker
-                receipts = [session.receipts.get(i) for i in range(len(flush.items))]
+                receipts = list(map(session.receipts.get, range(len(flush.items))))
                 return Published(self._clock(), receipts, how.decided)
             if self._is_out(flush.marker):
                 return Published(self._clock(), [None] * len(flush.items), how.decided)
@@ -160,6 +170,17 @@ class TransactionalPublisher:
         """Let go of the broker."""
         self._producer = None
 
+    def _turn_for(self, flush: Flush, how: How) -> AbstractContextManager[object]:
+        """Return what keeps other lanes from sending many messages, or hearing of them, meanwhile.
+
+        They would hand the interpreter lock to each other with every message. In turns each is done
+        sooner, and Kafka takes in what one has sent while the next one sends. Who waits for Kafka
+        between two messages takes no turn: the others would wait with it.
+        """
+        at_once = how.whole_marks and not how.alone
+        many = len(flush.items) >= _MANY
+        return self._turn if self._turn is not None and many and at_once else nullcontext()
+
     def _send_all(self, session: Session, flush: Flush, how: How) -> None:
         at = self._clock()
         how.decided = decided(flush, how.refused, self._retry, at)
@@ -170,7 +191,7 @@ class TransactionalPublisher:
         for record in self._shape.following(flush, how.decided, at, whole=how.whole_marks):
             session.send(MARK, record)
             if not how.whole_marks:  # a batch for each: some may have been refused in company only
-                session.producer.flush(session.left)
+                session.settle()
 
     def _send_each(self, session: Session, flush: Flush, how: How, at: int) -> None:
         for number, item in enumerate(flush.items):
@@ -180,14 +201,13 @@ class TransactionalPublisher:
                 ):
                     session.send(SIDE, record)
             elif number in how.alone:
-                session.producer.flush(session.left)
+                session.settle()
                 session.send(number, self._shape.message(item, at))
-                session.producer.flush(session.left)
+                session.settle()
             else:
                 session.send(number, self._shape.message(item, at))
 
-    def _commit(self, session: Session, marker: Marker) -> None:
-        session.send(SIDE, self._shape.marker(marker, self._lane, self._run))
+    def _commit(self, session: Session) -> None:
         session.wait_for_all()  # a commit would wait for records that are stuck
         reach(Point.IN_TRANSACTION)
         session.producer.commit_transaction(session.left)

@@ -237,10 +237,11 @@ class Worker:
 
         A transaction costs the broker the same whatever is in it. So where many messages fall due,
         and on a slow broker, transactions must grow in size, not in number. In a backlog they are
-        as large as can be.
+        as large as can be, and follow each other at once.
         """
-        many = 1.0 if sent >= MOST else min(max(sent / _FEW, 1.0), _LONGEST_REST)
-        return self._flush_interval * many
+        if sent >= MOST:
+            return 0.0
+        return self._flush_interval * min(max(sent / _FEW, 1.0), _LONGEST_REST)
 
     def _nothing_due(self) -> bool:
         due = self.lane.next_due()

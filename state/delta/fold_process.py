@@ -4,6 +4,7 @@ The parent writes one line of JSON to this process's standard input and keeps it
 parent is gone, however it ended, the input ends and so does the process.
 """
 
+import gc
 import json
 import os
 import sys
@@ -17,12 +18,10 @@ from state.delta.folded import Folded
 from state.delta.native import NativeFoldWriter
 from state.delta.tables import Tables
 
-_NICE = 10
-
 
 def main() -> None:
     """Read the order, fold, and write the result, or why there is none, as one line of JSON."""
-    os.nice(_NICE)
+    gc.disable()  # it ends soon, and a fifth of its time would go into looking for garbage
     pa.set_cpu_count(1)  # what is due must find a core that is free, and many readers take memory
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -99,7 +99,7 @@ class OutcomeLines:
         tried = pc.fill_null(pc.not_equal(outcomes.column(ATTEMPT), 0), False)
         if pc.any(pc.or_(back, tried)).as_py():
             return False
-        named = set(coordinates_of(outcomes))
+        named = set(self._outstanding.names.of(outcomes))
         return len(named) == outcomes.num_rows and self._outstanding.holds(named)
 
     def settled(self, lines: pa.Table) -> None:
@@ -109,8 +109,7 @@ class OutcomeLines:
         is_unsure = pc.and_(
             pc.equal(statuses, Status.DONE.value), pc.is_null(lines.column(PUBLISHED_OFFSET))
         )
-        named = coordinates_of(lines)
-        self._outstanding.remove(named)
+        named = self._outstanding.remove(lines)
         ended = is_closed.to_pylist()
         told = zip(named, is_unsure.to_pylist(), strict=True)
         self._closed.add(compress(told, ended))
@@ -133,7 +132,8 @@ class OutcomeLines:
 
     def _look_up(self, names: list[tuple[bytes, Coordinates]]) -> dict[Coordinates, pa.Table]:
         """Return rows from the tables: what is pending by its key, closed ones by a search."""
-        open_ones = [name for name in names if not self._closed.is_final(name[1])]
+        short = self._outstanding.names.of_one
+        open_ones = [name for name in names if not self._closed.is_final(short(name[1]))]
         if not open_ones:
             return {}
         found = _by_version(self._pending([identity for identity, _ in open_ones]))

@@ -1,12 +1,13 @@
 """Holds the claimed rows until an outcome names them, and remembers lately which were closed."""
 
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Iterable, Set
 from itertools import repeat
 
 import pyarrow as pa
 
 from state.admission import coordinates_of
 from state.delta.balance import other_kinds
+from state.delta.short_names import ShortName, ShortNames
 from state.row import CLAIM, ROW
 from state.select import by_due
 from state.version import Coordinates
@@ -16,33 +17,37 @@ class Outstanding:
     """Claimed rows by version; the rows stay in the tables they came in."""
 
     def __init__(self, rows: pa.Table) -> None:
-        self._places: dict[Coordinates, tuple[pa.Table, int]] = {}
+        self.names = ShortNames()
+        self._places: dict[ShortName, tuple[pa.Table, int]] = {}
         self.others: set[Coordinates] = set()  # those that are no messages
         self.add(rows)
 
     def __contains__(self, coordinates: Coordinates) -> bool:
-        return coordinates in self._places
+        return self.names.of_one(coordinates) in self._places
 
     def add(self, rows: pa.Table) -> None:
         """Take in rows that were claimed."""
         places = zip(repeat(rows), range(rows.num_rows), strict=False)
-        self._places.update(zip(coordinates_of(rows), places, strict=True))
+        self._places.update(zip(self.names.of(rows), places, strict=True))
         self.others |= other_kinds(rows)
 
     def row(self, coordinates: Coordinates) -> pa.Table | None:
         """Return a claimed row."""
-        place = self._places.get(coordinates)
+        place = self._places.get(self.names.of_one(coordinates))
         return None if place is None else place[0].slice(place[1], 1)
 
-    def holds(self, named: Set[Coordinates]) -> bool:
+    def holds(self, named: Set[ShortName]) -> bool:
         """Tell whether all of these are claimed."""
         return self._places.keys() >= named
 
-    def remove(self, named: Collection[Coordinates]) -> None:
-        """Let go of rows that outcomes have named."""
-        for coordinates in named:
-            self._places.pop(coordinates, None)
-        self.others.difference_update(named)
+    def remove(self, ended: pa.Table) -> list[ShortName]:
+        """Let go of rows that outcomes have named; return the names."""
+        named = self.names.of(ended)
+        for name in named:
+            self._places.pop(name, None)
+        if self.others:
+            self.others.difference_update(coordinates_of(ended))
+        return named
 
     def rows(self) -> pa.Table:
         """Return all claimed rows, ordered by due."""
@@ -59,25 +64,28 @@ class Outstanding:
 
 
 class Closed:
-    """Versions closed since the last fold but one: True where a later outcome may correct it."""
+    """Versions closed since the last fold but one: True where a later outcome may correct it.
+
+    Their names are those of the store's claimed rows.
+    """
 
     def __init__(self) -> None:
-        self._new: dict[Coordinates, bool] = {}
-        self._old: dict[Coordinates, bool] = {}
+        self._new: dict[ShortName, bool] = {}
+        self._old: dict[ShortName, bool] = {}
 
-    def add(self, versions: Iterable[tuple[Coordinates, bool]]) -> None:
+    def add(self, versions: Iterable[tuple[ShortName, bool]]) -> None:
         """Take note of closed versions, and of each whether that may be corrected."""
         self._new.update(versions)
 
-    def remove(self, named: Iterable[Coordinates]) -> None:
+    def remove(self, named: Iterable[ShortName]) -> None:
         """Forget versions that are pending again."""
-        for coordinates in named:
-            self._new.pop(coordinates, None)
-            self._old.pop(coordinates, None)
+        for name in named:
+            self._new.pop(name, None)
+            self._old.pop(name, None)
 
-    def is_final(self, coordinates: Coordinates) -> bool:
+    def is_final(self, name: ShortName) -> bool:
         """Tell whether a version is known to be closed for good."""
-        unsure = self._new.get(coordinates, self._old.get(coordinates))
+        unsure = self._new.get(name, self._old.get(name))
         return unsure is False
 
     def folded(self) -> None:

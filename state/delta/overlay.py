@@ -39,6 +39,7 @@ from state.version import Coordinates
 
 COORDINATES = [SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, OCCURRENCE]
 _BASE = [IDENTITY, *COORDINATES, KIND, STATUS, DUE, CLAIM, SEQ, BATCH, CHANGED_AT, BUCKET]
+_STATUSES = {status.value: status for status in Status}
 ROW_SEQ = pa.schema([*ROW, pa.field(SEQ, pa.int64())])
 
 
@@ -116,7 +117,8 @@ def materialize(
 ) -> pa.Table:
     """Return the rows of versions whose references point into ``contents``."""
     rows = contents.take(pa.array([v.content for v in versions], pa.int64()))
-    outcomes = contents.take(pa.array([v.outcome for v in versions], pa.int64()))
+    changed = contents.select([f.name for f in OUTCOME_FIELDS])
+    outcomes = changed.take(pa.array([v.outcome for v in versions], pa.int64()))
     has_outcome = pa.array([v.outcome is not None for v in versions])
     values: dict[str, object] = {
         f.name: pc.if_else(has_outcome, outcomes.column(f.name), rows.column(f.name))
@@ -145,7 +147,7 @@ def base_versions(base: pa.Table, first_ref: int) -> Iterator[tuple[bytes, Known
             Known(
                 coordinates=(topic, partition, offset, occurrence),
                 kind=kind,
-                status=Status(status),
+                status=_STATUSES[status],
                 due=due,
                 claim=claim,
                 unsure=False,

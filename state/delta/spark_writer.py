@@ -51,7 +51,7 @@ class SparkWriter:
 
     def append(self, lines: pa.Table, seq: int) -> None:
         """Append one commit; StateError when somebody else has written since the last one."""
-        if (self._tables.open(CHANGELOG).transaction_version(APP) or 0) != seq - 1:
+        if self._tables.commits() != seq - 1:
             raise StateError(another_writer(self._tables.path))
         name = f"{seq} {uuid.uuid4()}"
         _append(self._spark, self._tables, CHANGELOG, lines, seq, name)
@@ -72,7 +72,7 @@ class SparkFoldWriter:
 
     def history_seq(self) -> int:
         """Return the commit up to which closed rows are in ``history``."""
-        return int(self._tables.open(HISTORY).transaction_version(APP) or 0)
+        return self._tables.commits(HISTORY)
 
     def add_history(self, rows: pa.Table, seq: int) -> None:
         """Append closed rows, as known after commit ``seq``."""

@@ -181,16 +181,23 @@ class DeltaStore(TakesTurns):
         )
 
     @in_turn
-    def maintain(self, now: int) -> None:
+    def maintain(self, now: int, busy: bool = False) -> None:
         """Load the next window, fold, refresh: each in the background, when it is time to."""
         mind = self._known()
         self._keeper.look_ahead(now)
-        self._upkeep.go_on(mind, self._writer, now)
+        self._upkeep.go_on(mind, self._writer, now, busy)
 
     @in_turn
     def fold(self, now: int) -> None:
         """Fold at once and wait for it."""
         self._upkeep.fold_now(self._known(), now)
+
+    @in_turn
+    def renew(self) -> None:
+        """Gather everything anew if the changelog has come further."""
+        if self._tables.commits() != self._known().seq:
+            self._mind = None
+            self._known()
 
     def give_up(self) -> None:
         """Nothing is waited for: what a disk refuses ends the job."""

@@ -74,6 +74,10 @@ class Tables:
         except (DeltaError, OSError) as error:
             raise StateError(_unreadable(self.path, error)) from error
 
+    def commits(self, layout: Layout = CHANGELOG) -> int:
+        """Return the number of the newest commit of the job that a table has."""
+        return int(self.open(layout).transaction_version(APP) or 0)
+
     def half_copied(self) -> str | None:
         """Return what a copy that is not finished says of itself; None if there is none."""
         changelog = self.open(CHANGELOG)

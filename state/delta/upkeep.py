@@ -13,6 +13,7 @@ from state.settings import DeltaSettings
 
 _REFRESH_EVERY = 50  # commits; an append gets slower with each one since the last checkpoint
 _TIDY_EVERY = 12  # folds
+_PUT_OFF = 5  # times the lines or the age that make it time for a fold, while others are busy
 _BACKOFF = 10 * SECOND
 _LONGEST_BACKOFF = 10 * MINUTE
 
@@ -53,10 +54,10 @@ class Upkeep:
         self._refreshed_at = 0
         self._refresher: threading.Thread | None = None
 
-    def go_on(self, mind: Mind, writer: Writer, now: int) -> None:
-        """Pick up what has ended and begin what is due."""
+    def go_on(self, mind: Mind, writer: Writer, now: int, busy: bool = False) -> None:
+        """Pick up what has ended and begin what is due; a fold waits while others are ``busy``."""
         self._pick_up(mind, now)
-        if not self._folding and now >= self._not_before and self._is_time(mind, now):
+        if not self._folding and now >= self._not_before and self._is_time(mind, now, busy):
             self._folding = True
             self._runner.start(now, tidy=self._folds % _TIDY_EVERY == 0)
         if mind.seq - self._refreshed_at >= _REFRESH_EVERY:
@@ -72,12 +73,14 @@ class Upkeep:
             self._refresher.join()
         self._runner.close()
 
-    def _is_time(self, mind: Mind, now: int) -> bool:
+    def _is_time(self, mind: Mind, now: int, busy: bool) -> bool:
         foldable = [commit for commit in mind.unfolded if _may_fold(commit, mind)]
         if not foldable:
             return False
-        lines = sum(commit.lines for commit in foldable)
-        return lines >= self._settings.fold_rows or now - foldable[0].at >= self._settings.fold_age
+        lines, age = sum(commit.lines for commit in foldable), now - foldable[0].at
+        patience = _PUT_OFF if busy else 1
+        rows, longest = self._settings.fold_rows * patience, self._settings.fold_age * patience
+        return lines >= rows or age >= longest
 
     def _pick_up(self, mind: Mind, now: int) -> None:
         if not self._folding:

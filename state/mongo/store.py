@@ -178,9 +178,17 @@ class MongoStore(TakesTurns):
         return Figures(live_in(counts), overdue, counts)
 
     @in_turn
-    def maintain(self, now: int) -> None:
+    def maintain(self, now: int, busy: bool = False) -> None:
         """Begin to forget what was closed long enough ago, in the background."""
         self._purge.begin(now, self._known().meta.seq)
+
+    @in_turn
+    def renew(self) -> None:
+        """Gather everything anew if another has committed since."""
+        newest = self._reach.surely(lambda: read_meta(self._db, self._reach.address))
+        if (newest.seq, newest.writer) != (self._known().meta.seq, self._known().meta.writer):
+            self._mind = None
+            self._known()
 
     def give_up(self) -> None:
         """Have a call that waits for the server end with an error."""

@@ -39,7 +39,7 @@ from tests.integration.worlds import World, flush, world_on
 
 Read = Callable[[str], list[Message]]
 LANES = 2
-COUNT = 16_000  # three transactions on lane 0, one on the other
+COUNT = 32_000  # three transactions on lane 0, one on the other
 MINUTE = 60_000_000
 
 

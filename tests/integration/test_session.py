@@ -7,6 +7,7 @@ import pytest
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
+from pipeline.light_plan import light_plan
 from pipeline.local_kafka import LocalKafka
 from pipeline.session import open_session, session_options, spark_session
 from state.errors import SetupError
@@ -44,6 +45,18 @@ def test_a_session_that_runs_is_told_the_time_zone(spark: SparkSession) -> None:
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     taken = spark_session("another")
     assert taken.sql("select current_timezone()").collect() == [("UTC",)]
+
+
+def test_rules_are_left_out_while_a_query_starts_and_no_longer(spark: SparkSession) -> None:
+    option, own = "spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.X"
+    with light_plan(spark):
+        assert "SchemaPruning" in spark.conf.get(option)
+    assert spark.conf.get(option, None) is None
+    spark.conf.set(option, own)
+    with light_plan(spark):
+        assert spark.conf.get(option).startswith(f"{own},")
+    assert spark.conf.get(option) == own
+    spark.conf.unset(option)
 
 
 def test_the_users_options_win() -> None:

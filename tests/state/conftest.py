@@ -1,9 +1,24 @@
-"""What tests of copies share: a state in each kind of store."""
+"""What tests of states share: one in each kind of store, and how it is opened."""
 
 import pytest
 from copies import in_delta, many
 
+from state.open import open_store
 from state.settings import MongoSettings, StateSettings
+
+
+@pytest.fixture
+def opened(settings):
+    """Open the state of a module's ``settings``, as often as asked; all are closed."""
+    stores = []
+
+    def open_one():
+        stores.append(open_store(settings))
+        return stores[-1]
+
+    yield open_one
+    for store in stores:
+        store.close()
 
 
 @pytest.fixture

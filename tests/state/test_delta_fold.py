@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 from build import at, cancel, outcome, put, receipt, tick
@@ -206,7 +207,7 @@ def test_tidying_leaves_every_answer_as_it_was(subject, tables):
 
 def wait_until(condition):
     while not condition():
-        pass
+        time.sleep(0.01)  # a fold has little more than what others leave of the processors
 
 
 def test_maintain_folds_in_a_process_of_its_own_and_never_waits(subject, tables):
@@ -219,6 +220,16 @@ def test_maintain_folds_in_a_process_of_its_own_and_never_waits(subject, tables)
     assert look(tables).mark.seq > 0
     assert everything(subject) == known
     assert subject.commit(6, commands=[put(A, 100, due=8)], until=10) == [(D, 8), (A, 100)]
+
+
+def test_a_fold_waits_while_a_backlog_goes_out_though_not_for_ever(subject, settings):
+    live_a_life(subject)
+    upkeep = subject.store._upkeep
+    subject.store.maintain(at(5), busy=True)
+    assert upkeep._runner.pid is None
+    upkeep._settings = settings.delta.model_copy(update={"fold_rows": 1})
+    subject.store.maintain(at(5), busy=True)
+    assert upkeep._runner.pid is not None
 
 
 @pytest.mark.parametrize("table", ["none", "history", "schedules"])

@@ -11,7 +11,6 @@ from state.delta.key_index import folder_of, make_index, newest_file
 from state.delta.key_part import KeyPart
 from state.delta.layout import MARK_BUCKET, SCHEDULES
 from state.delta.tables import Tables, tables_of
-from state.open import open_store
 from state.settings import DeltaSettings, StateSettings
 
 MANY = [b"%d" % n for n in range(300)]
@@ -25,19 +24,6 @@ def settings(tmp_path):
 @pytest.fixture
 def tables(settings):
     return tables_of(settings.delta)
-
-
-@pytest.fixture
-def opened(settings):
-    stores = []
-
-    def open_one():
-        stores.append(open_store(settings))
-        return stores[-1]
-
-    yield open_one
-    for store in stores:
-        store.close()
 
 
 @pytest.fixture

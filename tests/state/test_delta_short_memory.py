@@ -1,5 +1,7 @@
 """Files that nobody uses any more may be dropped after minutes, where the settings say so."""
 
+import os
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -52,3 +54,20 @@ def test_below_an_hour_the_table_itself_says_for_how_long(tmp_path: Path) -> Non
     assert not dropped(tables, MINUTE, "60 seconds")
     assert not dropped(tables, MINUTE, "168 hours")  # made for longer: an hour at the least
     assert not dropped(tables, HOUR, "0 seconds")
+
+
+def left_behind(tables: Tables, hours: float) -> Path:
+    """Leave a file that no log names: a checkpoint has forgotten it, or a writer was killed."""
+    file = Path(tables.uri(CHANGELOG)) / f"part-{hours}.parquet"
+    file.write_bytes(b"")
+    written = time.time() - 3600 * hours
+    os.utime(file, (written, written))
+    return file
+
+
+def test_files_that_nobody_names_any_more_go_once_they_are_old_enough(tmp_path: Path) -> None:
+    tables = Tables(str(tmp_path))
+    create_tables(tables, "name", 7 * DAY)
+    old, new = left_behind(tables, 1.1), left_behind(tables, 0.9)
+    NativeFoldWriter(tables).tidy(7 * DAY)
+    assert (old.exists(), new.exists()) == (False, True)

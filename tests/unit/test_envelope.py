@@ -37,7 +37,7 @@ def sent(
     shape = Shape("dead", "internal", "markers", False, "state", outputs=outputs)
     headers = [] if content_type is None else [{"key": "content-type", "value": content_type}]
     flush = flush_of(b"k", output_key=[key], payload=[payload], headers=[headers])
-    (record,) = shape.messages(flush, NOW)
+    (record,) = map(Record._make, shape.messages(flush, NOW))
     return record
 
 
@@ -156,7 +156,7 @@ def test_an_instant_is_written_to_the_microsecond() -> None:
     shape = Shape(
         "d", "i", "m", False, "s", outputs=OutputShapes([("*", TopicShape(envelope="binary"))])
     )
-    (record,) = shape.messages(flush_of(b"k", scheduled=[NOW + 1]), NOW)
+    (record,) = map(Record._make, shape.messages(flush_of(b"k", scheduled=[NOW + 1]), NOW))
     assert dict(record.headers)["ce_time"] == b"2027-01-15T08:00:00.000001Z"
 
 

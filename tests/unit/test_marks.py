@@ -5,6 +5,7 @@ from flushes import NOW, SECOND, flush_of
 
 from pipeline.outbox.lane import Flush
 from pipeline.outbox.marks import Marks
+from pipeline.outbox.record import Record
 from pipeline.outbox.records import Shape
 from state.row import Kind
 
@@ -17,7 +18,7 @@ def shape(marks: Marks = LATE_MARKS) -> Shape:
 
 
 def marks_of(flush: Flush, now: int = NOW, marks: Marks = LATE_MARKS) -> list:
-    return [record.headers for record in shape(marks).messages(flush, now)]
+    return [record.headers for record in map(Record._make, shape(marks).messages(flush, now))]
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,13 @@ def test_a_message_tried_again_is_as_late_as_since_the_instant_asked_for() -> No
 def test_the_mark_stands_in_place_of_an_older_one() -> None:
     flush = flush_of(b"k", due=[0], headers=[[{"key": "duestream-late-ms", "value": b"7"}]])
     assert marks_of(flush, 20 * SECOND) == [[("duestream-late-ms", b"20000")]]
+
+
+def test_a_mark_comes_after_the_headers_a_message_has() -> None:
+    given = [[{"key": "a", "value": b"1"}], None, None]
+    flush = flush_of(b"x", b"y", b"z", due=[0, 0, 1], headers=given)
+    late = ("duestream-late-ms", b"20000")
+    assert marks_of(flush, 20 * SECOND) == [[("a", b"1"), late], [late], [(late[0], b"19999")]]
 
 
 def test_messages_of_some_sources_are_never_marked() -> None:
