@@ -18,7 +18,8 @@ _FIRST_TRY = 1.0  # seconds
 _TURNED_AWAY = frozenset({Code._AUTHENTICATION, Code.SASL_AUTHENTICATION_FAILED, Code._SSL})
 # With TLS 1.3 a broker looks at the client's certificate after the client's end of the handshake,
 # so its no comes as a broken connection: these alerts are about the certificate, or its absence.
-_CERTIFICATE = re.compile(r"SSL alert number (4[2-689]|116)\b")
+# The client's own no to the broker's certificate may be told as a broken connection, too.
+_CERTIFICATE = re.compile(r"SSL alert number (4[2-689]|116)\b|certificate verify failed")
 _CONNECTED_WITHIN = 2.0
 _FILES = {
     "ssl.ca.location": "ca_file",

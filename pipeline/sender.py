@@ -86,6 +86,8 @@ class Sender:
             self._producer.poll(0.1)
         if delivery.failure is not None:
             raise self._error(delivery.failure)
+        if wait:
+            self._heard = None  # whatever it was, it is over
         return delivery.receipt
 
     def answers(self, within: timedelta) -> bool:
@@ -131,9 +133,12 @@ class Sender:
     def _taken_later(self, failure: Any, message: Any) -> None:
         if failure is not None:
             self._failures.append(self._sentence(failure))
+        else:
+            self._heard = None
 
     def _note_error(self, failure: Any) -> None:
-        self._heard = failure
+        if self._heard is None or failure.code() != Failure._ALL_BROKERS_DOWN:
+            self._heard = failure  # that all are down says nothing of why
 
     def _error(self, failure: Any) -> KafkaError:
         too_large = failure.code() == Failure.MSG_SIZE_TOO_LARGE
