@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.page import PAGE, write_page
-from bench.results import FILE, ROOT, Results
+from bench.results import AGAIN, FILE, ROOT, Results
 from bench.runner import Runner
 from bench.scenarios import BOTH, SCENARIOS, chosen
 from bench.tables import terminal
@@ -29,17 +29,21 @@ def main() -> None:
     if given.page:
         console.print(f"written: {write_page(Results.read(), PAGE)}")
         return
+    if not Path("/proc/self/stat").exists():
+        raise SystemExit("error: processor time and memory are read from /proc; measure on Linux")
     for name in [each for each in os.environ if each.startswith("DUESTREAM_") and each != CACHE]:
         del os.environ[name]  # a setting of the shell would be measured too
     stores = BOTH if given.store == "both" else (given.store,)
     trial = given.set == "trial"
+    again = given.again and not trial  # trials have no page to stand on beside the first time
     file, page = (TRIAL / "results.json", TRIAL / PAGE.name) if trial else (FILE, PAGE)
-    results = Results.begin(file)
+    results = Results.begin(AGAIN if again else file)
     with tempfile.TemporaryDirectory(prefix="duestream-bench-") as folder:
         Runner(Path(folder), results, console).run(chosen(given.set, stores, given.only))
     for table in terminal(results):
         console.print(table)
-    console.print(f"figures: {file}", f"page: {write_page(results, page)}", sep="\n")
+    shown = Results.read() if again else results
+    console.print(f"figures: {file.parent}", f"page: {write_page(shown, page)}", sep="\n")
 
 
 def _options() -> argparse.ArgumentParser:
@@ -54,6 +58,9 @@ def _options() -> argparse.ArgumentParser:
     names = [scenario.name for scenario in SCENARIOS]
     options.add_argument(
         "--only", nargs="+", default=[], choices=names, metavar="NAME", help="these scenarios only"
+    )
+    options.add_argument(
+        "--again", action="store_true", help="once more: the page shows both, the first one counts"
     )
     options.add_argument("--list", action="store_true", help="list the scenarios, and end")
     options.add_argument(

@@ -43,7 +43,10 @@ class Figures:
     window_rows: float = 500_000  # state.delta.window_rows
     claim_limit: float = 200_000  # publish.claim_limit, in a tick of a second
     batch_limit: float = 100_000  # pipeline.max_offsets_per_trigger, in a tick of a second
-    fold_rows_per_second: float = 100_000  # rows a fold reads and writes in a second, one process
+    outbox_limit: float = 200_000  # publish.outbox_limit
+    lookahead: float = 4  # publish.lookahead_min, in seconds
+    fold_lines_per_second: float = 45_000  # of the changelog, that a fold works out
+    fold_rows_per_second: float = 200_000  # rows of schedules that it reads or writes in a second
     fold_seconds: float = 300  # state.delta.fold_age: a fold must take less, or it falls behind
     row_bytes: float = 300  # a pending message with 200 bytes of payload, on disk
     key_index_bytes: float = 117  # a pending row in the index of keys, if policies ask for keys
@@ -81,17 +84,20 @@ def parts(f: Figures, scale: float) -> list[Part]:
              "topics and a state of its own"),
         Part("commit of a tick", rate * 3 * f.line_us / 1e6, "several jobs; `state.delta.writer: "
              "spark` writes from executors, a second a commit"),
-        Part("near window", 2 / window_seconds, "`state.delta.window_rows` up: two seconds of "
-             "messages must fit"),
-        Part("claims in a tick", rate / f.claim_limit, "`publish.claim_limit` and `outbox_limit` "
-             "up, as far as the driver's memory goes"),
+        Part("near window", f.lookahead / window_seconds, "`state.delta.window_rows` up: what is "
+             "claimed ahead must fit"),
+        Part("claims in a tick", rate / f.claim_limit, "`publish.claim_limit` up, as far as the "
+             "driver's memory goes"),
+        Part("outbox", f.lookahead * rate / f.outbox_limit, "`publish.outbox_limit` up, as far as "
+             "the driver's memory goes, or `publish.lookahead_min` down"),
         Part("publishing from the driver", rate / f.publish_rate, "publishing from executors, a "
              "lane a task; or several jobs"),
         Part("lanes", rate / (lane_rate * f.most_lanes), "none needed before the brokers are full"),
         Part("brokers, transactions", rate / f.raw_rate, "more brokers and output partitions"),
         Part("one input partition", rate / f.partition_rate, "partitions: as many as the share, "
              "rounded up"),
-        Part("fold", (changed + 2 * hour) / f.fold_rows_per_second / f.fold_seconds,
+        Part("fold", (changed / f.fold_lines_per_second + 2 * hour / f.fold_rows_per_second)
+             / f.fold_seconds,
              "several jobs; finer buckets than an hour would cut it most"),
         Part("MongoDB instead, one server",
              rate * (f.mongo_insert_ms + 2 * f.mongo_change_ms) / 1_000,

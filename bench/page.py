@@ -3,11 +3,13 @@
 from pathlib import Path
 from string import Template
 
+from bench.gains import EARLIER, gains
 from bench.plots import draw
-from bench.results import ROOT, Results
+from bench.results import AGAIN, ROOT, Results
 from bench.scenarios import BOTH, SCENARIOS
 from bench.sheet import number
 from bench.tables import sheets
+from bench.verdicts import stores_in
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 TEMPLATE = Path(__file__).with_name("page.md")
@@ -17,6 +19,10 @@ _PICTURES = {
     "stages": "the stages of a tick",
     "shares": "rates as shares of the raw rate",
 }
+_AGAIN = (
+    "These were measured once more at the same commit ([again.json](assets/bench/again.json)); the "
+    "bars go by the first time:"
+)
 _ALWAYS = (
     "Clusters: one broker, one machine, and load and observers on the same cores as the job.",
     "Object stores and replica sets: tables are on a local disk, MongoDB is the embedded engine.",
@@ -39,8 +45,13 @@ def text(results: Results, drawn: dict[str, str]) -> str:
         f"{name}_picture": f"![{told}](assets/bench/{drawn[name]})" if name in drawn else ""
         for name, told in _PICTURES.items()
     }
+    earlier = Results.read(EARLIER)
     filled = Template(TEMPLATE.read_text()).substitute(
         tables,
+        gains=gains(results, earlier).markdown(),
+        again=_again(results),
+        earlier_commit=earlier.content["commit"],
+        earlier_date=earlier.content["date"][:10],
         **pictures,
         machine=_machine(results),
         commit=content["commit"],
@@ -71,9 +82,21 @@ def _load(results: Results) -> str:
     return "" if load is None else f" Its load average before the run was {number(load)}."
 
 
+def _again(results: Results) -> str:
+    """Show what was measured once more at the same commit: the tables have the first time."""
+    again = Results.read(AGAIN) if AGAIN.exists() else None
+    if again is None or again.content["commit"] != results.content["commit"]:
+        return ""
+    return f"{_AGAIN}\n\n{sheets(again)['lateness'].markdown()}"
+
+
 def _ahead(results: Results) -> str:
-    run = results.scenarios("delta").get("1,000/s")
-    return "{:.0f} to {:.0f}".format(*run["ahead"]) if run else "20 to 40"
+    """Tell how long before its instant a message is known; sets differ, and so may stores."""
+    runs = {store: results.scenarios(store).get("1,000/s") for store in stores_in(results)}
+    spans = {s: "{:.0f} to {:.0f}".format(*run["ahead"]) for s, run in runs.items() if run}
+    if len(set(spans.values())) > 1:
+        return " or ".join(f"{span} (`{store}`)" for store, span in spans.items())
+    return next(iter(spans.values()), "20 to 40")
 
 
 def _raw_cores(results: Results) -> str:

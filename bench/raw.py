@@ -23,7 +23,7 @@ def raw_rate(broker: LocalKafka) -> dict[str, Any]:
             "bootstrap.servers": broker.bootstrap_servers,
             "log_level": 2,
             "transactional.id": "bench-raw",
-            "linger.ms": 1,
+            "linger.ms": 20,  # as the lanes have it
             "retry.backoff.ms": 5,
             "queue.buffering.max.messages": 500_000,
         }

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from bench.executors import run_executors
 from bench.measuring import measure
 from bench.naive import run_naive
 from bench.raw import raw_rate
@@ -76,6 +77,8 @@ class Runner:
         asked |= {"seconds": scenario.seconds, "ahead": list(scenario.ahead)}
         if scenario.what is What.NAIVE:
             return asked | self._naive(scenario)
+        if scenario.what is What.EXECUTORS:
+            return asked | run_executors(scenario.count)
         if self._stage is None:
             self._stage = self._set(store, scenario)
         watched = {"broker": self._broker.pid} | self._mongo_pid(store)
@@ -114,6 +117,8 @@ class Runner:
         raw = sum(rates) / len(rates)
         for store, name in done:
             figures = self._results.scenarios(store)[name]
+            if "executors" in figures:
+                continue  # that has a broker of its own, and a raw rate on it
             for rate in _RATES:
                 if rate in figures:
                     figures |= {"of_raw": round(figures[rate] / raw, 3)}

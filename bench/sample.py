@@ -80,5 +80,7 @@ class Sampler:
             if process.part == "fold":
                 begun, _ = self._folds.get(name, (time.time() - _EVERY / 2, 0.0))
                 self._folds[name] = (begun, time.time())
+        for server, pid in self._servers.items():
+            held[server] = sum(process.rss for process in tree(pid))
         for part, size in held.items():
             self._peaks[part] = max(size, self._peaks.get(part, 0))

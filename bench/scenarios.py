@@ -23,7 +23,7 @@ class What(StrEnum):
     STEADY = "steady"  # a rate, for some seconds
     POLICY = "policy"  # the same; every other one asks about its key and is ignored
     FLOOD = "flood"  # as many as it takes, as fast as they can be sent, due at once
-    BURST = "burst"  # all fall due within one second
+    BURST = "burst"  # all fall due within one second, or at one instant
     KILL = "kill"  # the same, and the job is killed in the middle and started again
     BACKLOG = "backlog"  # all are overdue when the job starts
     HOT = "hot"  # one key is replaced again and again; the last version goes out
@@ -31,6 +31,7 @@ class What(StrEnum):
     IDLE = "idle"  # nothing
     RESTART = "restart"  # the job is stopped and started again
     NAIVE = "naive"  # bench/naive.py instead: a MERGE for each tick
+    EXECUTORS = "executors"  # bench/executors.py instead: a backlog, by executors and by the driver
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Scenario:
     rate: int = 0  # messages a second
     seconds: int = 0
     count: int = 0
+    spread: float = 1.0  # seconds, of a burst
     ahead: tuple[float, float] = AHEAD
     stores: tuple[Store, ...] = BOTH
     quick: bool = False  # part of the quick set
@@ -61,6 +63,14 @@ SCENARIOS = (
     _steady("5,000/s", 5_000, quick=True),
     _steady("10,000/s", 10_000, stores=DELTA),
     Scenario("burst of 100,000", What.BURST, "10 k pending", count=100_000, quick=True),
+    Scenario(
+        "100,000 at one instant",
+        What.BURST,
+        "10 k pending",
+        count=100_000,
+        spread=0.0,
+        quick=True,
+    ),
     Scenario("hot key replaced 10,000 times", What.HOT, "10 k pending", count=10_000),
     Scenario("churn of 80 %", What.CHURN, "10 k pending", count=20_000, rate=2_000),
     Scenario("idle", What.IDLE, "10 k pending", seconds=60, quick=True),
@@ -110,6 +120,14 @@ SCENARIOS = (
         "naive",
         pending=MILLION,
         seconds=60,
+        stores=DELTA,
+    ),
+    Scenario(
+        "200,000 overdue, by two executors",
+        What.EXECUTORS,
+        "executors",
+        pending=0,
+        count=200_000,
         stores=DELTA,
     ),
 )

@@ -37,3 +37,8 @@ def number(value: object) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def share(part: float, digits: int = 0) -> str:
+    """Write a share in percent."""
+    return f"{100 * part:.{digits}f} %"

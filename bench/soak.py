@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from bench.machine import commit, machine, versions
 from bench.soak_audit import Account, account
 from bench.soak_lives import HeldLives
 from bench.soak_load import SoakLoad
@@ -180,6 +181,9 @@ def _tell(given: argparse.Namespace, run: Soak, kills: Kills, found: Account) ->
     text = markdown(given, kills, found, trends)
     (given.out / f"{name}.md").write_text(text)
     written = {
+        "commit": commit(),
+        "machine": machine(),
+        "versions": versions(),
         "hours": given.hours,
         "seed": given.seed,
         "rate": given.rate,

@@ -16,11 +16,11 @@ _PANELS: dict[str, dict[str, str]] = {
     "lateness, ms": {"late_p50_ms": "p50", "late_p99_ms": "p99"},
     "pending": {"pending": "pending"},
     "files": {
-        "files": "all of the state",
+        "files": "of the state",
         "log_files": "of Delta's logs",
         "checkpoint_files": "of Spark's checkpoint",
     },
-    "disk, MB": {"state_mb": "all of the state", "log_mb": "Delta's logs"},
+    "disk, MB": {"state_mb": "the state, without what is closed", "log_mb": "Delta's logs"},
 }
 _LOGARITHMIC = ("tick, ms", "lateness, ms")
 _COLOURS = {"job": "tab:red", "broker": "tab:purple", "database": "tab:brown"}

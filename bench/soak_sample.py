@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 
 from bench.soak_observer import SEEN
+from state.delta.layout import HISTORY
 from state.errors import DuestreamError
 from state.inspect import Inspector, Status, now_micros
 
@@ -43,7 +44,7 @@ class Sampler:
             **self._memory(),
             **_files(self._state_folder),
             "checkpoint_files": _files(self._folder / "checkpoint")["files"],
-            "pending": self._pending() if running else None,
+            **self._ledger(running),
             "ticks": len(ticks),
             "tick_p50_ms": _percentile(ticks, 50),
             "tick_p95_ms": _percentile(ticks, 95),
@@ -76,11 +77,18 @@ class Sampler:
                 continue
         return {name: value or None for name, value in used.items()}
 
-    def _pending(self) -> float | None:
+    def _ledger(self, running: bool) -> Sample:
+        """Return how many are pending, and what each closed one takes on disk."""
         try:
-            return float(self._state().stats(now_micros()).ledger.ends.get(Status.PENDING, 0))
+            ends = self._state().stats(now_micros()).ledger.ends if running else None
         except (DuestreamError, OSError):  # its server is away
-            return None
+            ends = None
+        if ends is None:
+            return {"pending": None, "closed_bytes": None}
+        pending = ends.get(Status.PENDING, 0)
+        closed = sum(ends.values()) - pending - ends.get(Status.CLAIMED, 0)
+        kept = sum(size for _, size in _sizes(self._state_folder / HISTORY.name))
+        return {"pending": float(pending), "closed_bytes": kept / closed if closed else None}
 
     def _ticks(self) -> np.ndarray:
         """Return how long the ticks since the last sample took, in milliseconds."""
@@ -116,12 +124,13 @@ def _family(pid: int | None) -> list[psutil.Process]:
 
 
 def _files(folder: Path) -> Sample:
-    """Count the files below a folder, and those that are Delta's logs."""
+    """Count the files below a folder, those that are Delta's logs, and bytes but of closed rows."""
+    closed = f"{folder / HISTORY.name}"
     sizes = list(_sizes(folder))
     logs = [size for path, size in sizes if "/_delta_log" in path]
     return {
         "files": float(len(sizes)),
-        "state_mb": sum(size for _, size in sizes) / 1e6,
+        "state_mb": sum(size for path, size in sizes if not path.startswith(closed)) / 1e6,
         "log_files": float(len(logs)),
         "log_mb": sum(logs) / 1e6,
     }

@@ -15,7 +15,7 @@ from pymongo import MongoClient
 from bench.events import Ints
 from bench.far_ahead import AHEAD, FAR_KEYS, Waiting, make
 from bench.job import Job, state_settings
-from bench.scenarios import Scenario
+from bench.scenarios import Scenario, Store
 from pipeline.local_kafka import LocalKafka
 from state.delta.layout import TABLES
 from state.settings import StateSettings
@@ -32,7 +32,8 @@ class Stage:
     def __init__(
         self, broker: LocalKafka, folder: Path, scenario: Scenario, mongo: str | None, seed: int
     ) -> None:
-        name = f"{scenario.job.replace(' ', '-')}-{'mongo' if mongo else 'delta'}"
+        self.store: Store = "mongo" if mongo else "delta"
+        name = f"{scenario.job.replace(' ', '-')}-{self.store}"
         self.topics = (f"{name}.in", f"{name}.out")
         self.seed = seed
         self._broker = broker

@@ -5,13 +5,18 @@ from typing import Any
 
 from rich.table import Table
 
-from bench.bars import BARS, FAULTS, PEERS
+from bench.bars import BARS, FAULTS, FLOOD, PEERS
 from bench.measuring import STAGES
 from bench.results import Results
-from bench.sheet import NONE, Sheet, number
+from bench.sheet import NONE, Sheet, number, share
 from bench.verdicts import against, judged, stores_in, verdict
 
 Run = dict[str, Any]
+_WAYS = {
+    "driver": "by the driver's lanes",
+    "executors": "by two executors of one core, a lane each",
+    "raw": "raw transactions, one producer",
+}
 
 
 def sheets(results: Results) -> dict[str, Sheet]:
@@ -22,6 +27,7 @@ def sheets(results: Results) -> dict[str, Sheet]:
         "lateness": _lateness(results),
         "rates": _rates(results),
         "naive": _naive(results),
+        "executors": _executors(results),
         "restarts": _restarts(results),
         "sizes": _sizes(results),
         "costs": _costs(results),
@@ -65,9 +71,9 @@ def _rates(results: Results) -> Sheet:
     rows = []
     for field in ("publish_rate", "messages_per_second"):
         for name, run in _runs(results, field):
-            share = f"{run['of_raw']:.1%}".replace("%", " %") if "of_raw" in run else NONE
+            of_raw = share(run["of_raw"], 1) if "of_raw" in run else NONE
             raw = number(run[field] / run["of_raw"]) if run.get("of_raw") else NONE
-            rows.append([name, number(run[field]), share, raw])
+            rows.append([name, number(run[field]), of_raw, raw])
     return Sheet(["", "messages a second", "of the raw rate", "which was"], rows)
 
 
@@ -75,14 +81,34 @@ def _naive(results: Results) -> Sheet:
     rows = []
     for _, run in _runs(results, "naive"):
         told = run["naive"]
-        named = {
-            "a MERGE for each tick, 1,000 messages a tick": "messages_per_second",
-            "… whatever came since the last tick": "messages_per_second_unbounded",
-            "… 1,000 a tick, without reading and the micro-batch": "messages_per_second_of_work",
-            "our state, the same work": "ours_messages_per_second",
-        }
-        rows += [[name, number(told[field])] for name, field in named.items() if field in told]
-    return Sheet(["", "messages a second"], rows)
+        whole = results.scenarios("delta").get(FLOOD, {}).get("messages_per_second")
+        alone = told.get("ours_messages_per_second")
+        named = (
+            ("a MERGE for each tick, 1,000 messages a tick", "messages_per_second", whole),
+            ("… whatever came since the last tick", "messages_per_second_unbounded", whole),
+            (
+                "… 1,000 a tick, without reading and the micro-batch",
+                "messages_per_second_of_work",
+                alone,
+            ),
+        )
+        rows += [
+            [name, number(told[field]), number(ours), number(ours / told[field]) if ours else NONE]
+            for name, field, ours in named
+            if field in told
+        ]
+    return Sheet(["", "messages a second", "ours", "times"], rows)
+
+
+def _executors(results: Results) -> Sheet:
+    rows = []
+    for _, run in _runs(results, "executors"):
+        rates = run["executors"]
+        rows += [
+            [told, number(rates[way]), share(rates[way] / rates["raw"])]
+            for way, told in _WAYS.items()
+        ]
+    return Sheet(["", "messages a second", "of the raw rate"], rows)
 
 
 def _restarts(results: Results) -> Sheet:
@@ -129,11 +155,12 @@ def _costs(results: Results) -> Sheet:
     rows = []
     for name, run in _runs(results, "cores"):
         cpu, cores, peak = run.get("cpu_per_million", {}), run["cores"], run["peak_mb"]
-        figures = [cpu.get("job"), cpu.get("broker"), cores["job"], cores.get("broker")]
-        figures += [peak.get(part) for part in ("python", "jvm", "fold")]
+        figures = [each.get(part) for each in (cpu, cores) for part in ("job", "broker", "mongo")]
+        figures += [peak.get(part) for part in ("python", "jvm", "fold", "broker", "mongo")]
         rows.append([name, *map(number, figures)])
-    head = ["", "CPU s by the million", "broker's", "cores busy", "broker's"]
-    return Sheet([*head, "Python, MB", "JVM, MB", "fold, MB"], rows)
+    head = ["", "CPU s by the million", "broker's", "MongoDB's"]
+    head += ["cores busy", "broker's", "MongoDB's"]
+    return Sheet([*head, "Python, MB", "JVM, MB", "fold, MB", "broker, MB", "MongoDB, MB"], rows)
 
 
 def _stages(results: Results) -> Sheet:

@@ -3,12 +3,14 @@
 import time
 import zlib
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from bench.events import read_all, record
 from bench.far_ahead import DAY, FAR_KEYS, Waiting, make
 from bench.late import by_fold, during, faults, lateness
+from bench.observe import Seen
 from state.claims import Room
 from state.open import open_store
 from state.row import COMMANDS, OUTCOMES
@@ -32,6 +34,25 @@ def test_each_number_is_to_come_once() -> None:
     assert faults(expected, ints(10, 10, 10, 12, 20)) == {"lost": 1, "twice": 2, "unwanted": 0}
     assert faults(expected, ints(10, 11, 12, 13, 20)) == {"lost": 0, "twice": 0, "unwanted": 1}
     assert faults(expected, ints()) == {"lost": 4, "twice": 0, "unwanted": 0}
+
+
+class Message(NamedTuple):
+    """As a consumer of confluent_kafka hands it over."""
+
+    number: int
+
+    def value(self) -> bytes:
+        return record(self.number, 1000, "out")[1]
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, 1010
+
+
+def test_an_observer_counts_what_nobody_sent_in_its_scenario() -> None:
+    seen = Seen((10, 5))
+    assert seen.add([Message(10), Message(FAR_KEYS), Message(14), Message(9)]) == 2
+    assert (seen.count, seen.strays) == (2, 2)
+    assert seen.different([(10, 5)]) == 2
 
 
 def test_lateness_is_told_by_quantile_by_second_and_by_fold() -> None:

@@ -68,7 +68,21 @@ def test_what_was_not_measured_is_not_called_met() -> None:
     page = text(results(), {})
     assert line(page, "restart with 10 M").endswith("| not measured |")
     verdicts = {bar.name: bar.judged(results(), "mongo")[0] for bar in BARS}
-    assert set(verdicts.values()) == {Verdict.UNKNOWN}
+    assert set(verdicts.values()) == {Verdict.UNKNOWN, Verdict.APART}
+    assert verdicts["lateness p99 at 1,000/s, 6 % of a tick"] is Verdict.UNKNOWN
+    assert verdicts["tick p50 at 10 M pending / at 10 k"] is Verdict.APART
+    assert verdicts["… at 5,000/s, with folds as they come"] is Verdict.APART
+
+
+def test_a_database_that_the_job_needs_counts_with_it() -> None:
+    found = results()
+    beside = {"cores": {"job": 0.1, "mongo": 0.2}, "peak_mb": {"job": 900, "mongo": 1_200}}
+    found.put("mongo", "1,000/s", STEADY | beside)
+    page = text(found, {})
+    assert line(page, "processor at 1,000/s").endswith(
+        "60 % of a core, behind | 30 % of a core, behind |"
+    )
+    assert line(page, "1,000/s (mongo) | 700").endswith("| 1,200 |")
 
 
 def test_one_lost_message_misses_its_bar() -> None:
@@ -86,13 +100,15 @@ def test_a_rate_is_compared_with_the_raw_one() -> None:
 
 def test_the_baseline_is_compared_from_end_to_end_and_for_the_same_work() -> None:
     found = results()
-    told = {"messages_per_second": 100.0, "ratio": 60.0, "ours_messages_per_second": 9_000.0}
+    told = {"messages_per_second": 100.0, "messages_per_second_unbounded": 3_200.0, "ratio": 60.0}
+    told |= {"messages_per_second_of_work": 150.0, "ours_messages_per_second": 9_000.0}
     found.put("delta", "naive MERGE, 1 M pending", {"messages_per_second": 100.0, "naive": told})
     found.put("delta", "100,000 at once, 1 M pending", {"messages_per_second": 4_000})
     page = text(found, {})
     assert line(page, "messages a second at 1 M").endswith("| ≥ 50 | **missed: 40** |")
     assert line(page, "… the state and publishing alone").endswith("| ≥ 50 | met: 60 |")
-    assert line(page, "our state, the same work").endswith("| 9,000 |")
+    assert line(page, "… whatever came since").endswith("| 3,200 | 4,000 | 1.25 |")
+    assert line(page, "… 1,000 a tick, without").endswith("| 150 | 9,000 | 60 |")
 
 
 def test_a_scenario_that_failed_is_told_as_such() -> None:
@@ -123,6 +139,24 @@ def test_the_page_in_the_documentation_is_that_of_its_figures() -> None:
     folder = ROOT / "docs" / "assets" / "bench"
     drawn = {file.stem: file.name for file in folder.glob("*.png")}
     assert (ROOT / "docs" / "benchmarks.md").read_text() == text(found, drawn)
+
+
+def test_what_was_measured_again_is_shown_beside_the_first_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "again.json"
+    monkeypatch.setattr("bench.page.AGAIN", file)
+    assert "measured once more" not in text(results(), {})
+    again = Results(results().content, file)
+    again.put("delta", "1,000/s", STEADY | {"messages": 77})
+    again.write()
+    page = text(results(), {})
+    assert "measured once more" in page
+    shown = [each for each in page.splitlines() if each.startswith("| 1,000/s |")]
+    assert [each.split(" | ")[1] for each in shown[:2]] == ["60,000", "77"]
+    again.content["commit"] = "another"
+    again.write()
+    assert "measured once more" not in text(results(), {})
 
 
 def test_figures_are_kept_as_they_are(tmp_path: Path) -> None:

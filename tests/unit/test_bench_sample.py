@@ -8,7 +8,7 @@ import time
 from bench.proc import tree
 from bench.sample import Sampler
 
-BUSY = "import time; end = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+BUSY = "import time; end = time.process_time() + 0.5\nwhile time.process_time() < end: pass"
 
 
 def test_a_tree_has_the_process_and_all_below_it() -> None:
