@@ -33,6 +33,10 @@ class Horizon:
         it was far ahead, may have that effect.
         """
         ahead = max(self._least, min(int(max(self._spans, default=0) * _MARGIN), self._most))
-        furthest = min(self._furthest, batch_time + max(self._least, self._most))
+        furthest = min(self._furthest, self.farthest(batch_time))
         self._furthest = max(furthest, batch_time + ahead)
         return self._furthest
+
+    def farthest(self, batch_time: int) -> int:
+        """Return up to which due instant a batch may claim at all."""
+        return batch_time + max(self._least, self._most)

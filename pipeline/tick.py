@@ -149,32 +149,38 @@ class Ticker:
             [self._outbox.reported(), *retracted, self._seen_out(said), said.notes]
         )
         room = self._backlog.room(self._outbox.waiting_by_lane(), said.now)
+        claim_until, may_claim_until = self._claim_until(said.now)
         claims = self._store.commit(
             Tick(
                 batch=number,
                 now=said.now,
                 commands=commands,
                 outcomes=outcomes,
-                claim_until=self._claim_until(said.now),
+                claim_until=claim_until,
                 room=room,
                 miss_after=self._miss_after,
                 paused=decided.paused,
+                may_claim_until=may_claim_until,
             )
         )
         self._observer.taken(commands)
         self._backlog.claimed(claims, room, self._store.next_due())
         return claims
 
-    def _claim_until(self, batch_time: int) -> int:
+    def _claim_until(self, batch_time: int) -> tuple[int, int | None]:
         """Return up to which instant to claim: ahead of time, unless the clock has stepped back.
+
+        And up to which a store may that has to begin earlier; None where no batches are to follow.
 
         A lane lets go of whatever is due by the latest instant it has seen. After a step back that
         lies ahead, so what falls due before it is claimed only when it is due.
         """
         until, now = self._horizon.until(batch_time), now_micros()
-        until = min(until, now) if now < self._outbox.watermark else until
+        farthest = self._horizon.farthest(batch_time)
+        if now < self._outbox.watermark:
+            until = farthest = min(until, now)
         self._ahead = until - batch_time
-        return until
+        return until, None if self._once else farthest
 
     def _tell_observer(self) -> None:
         if not self._observer.listens:

@@ -1,7 +1,7 @@
 """Says which of the rows that are due a batch claims: so many of each lane, the oldest first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,17 @@ class Room:
     def total(self) -> int:
         """How many rows may be claimed in all."""
         return sum(self.lanes)
+
+    def at_most(self, rows: int) -> "Room":
+        """Return the room for so many rows in all, shared out evenly among the lanes."""
+        if self.total <= rows:
+            return self
+        lanes = list(self.lanes)
+        left = rows
+        for dealt, lane in enumerate(sorted(range(len(lanes)), key=self.lanes.__getitem__)):
+            lanes[lane] = min(lanes[lane], left // (len(lanes) - dealt))
+            left -= lanes[lane]
+        return replace(self, lanes=tuple(lanes))
 
 
 def oldest(dues: Ints, hashes: Ints, room: Room) -> Ints:

@@ -33,6 +33,10 @@ batch's number:
   ordered by due, and they are in the same commit. (Where their payloads are more than a gigabyte,
   a store may leave some to the next commit, those due last.) A version is claimed by one batch
   only, until put back.
+- A store that takes long to claim may do so in parts, if ``may_claim_until`` says that other
+  commits follow: it leaves to them what is due last. Where a part of what is due at one time would
+  come too late, it may begin before: with rows due by ``may_claim_until``, those with the least
+  due first.
 - Every version that is claimed and whose POLICY repeats leaves the occurrence that follows it
   (state.rules.repeat.following, of its SCHEDULED) in the same commit: the same record with the next
   number, content and POLICY, pending, due at its own instant, attempts forgotten. The claimed
@@ -85,6 +89,7 @@ class Tick:
     room: Room
     miss_after: int = MISS_AFTER  # an occurrence later than this counts as missed
     paused: Paused | None = None  # None: as before
+    may_claim_until: int | None = None  # None: all of it is claimed at once
 
 
 class Store(Protocol):

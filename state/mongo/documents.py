@@ -1,6 +1,7 @@
 """Turns rows into documents and back; what is null is left out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from state.row import (
 )
 from state.version import Coordinates, Version
 
+_version = itemgetter(SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP, OCCURRENCE)
 _MOST_IDS = 5_000
 _MOST_BYTES = 4 * 1024 * 1024
 
@@ -48,8 +50,7 @@ def version_id(coordinates: Coordinates) -> str:
 
 def version_in(document: Mapping[str, Any]) -> Version:
     """Return which version a document is about, with the time of its record."""
-    names = (SOURCE_TOPIC, SOURCE_PARTITION, SOURCE_OFFSET, SOURCE_TIMESTAMP, OCCURRENCE)
-    return Version(*(document[name] for name in names))
+    return Version._make(_version(document))
 
 
 def newest_in(document: Document) -> Version:

@@ -52,6 +52,22 @@ def least_due(db: Db, places: Sequence[str], lanes: int) -> int | None:
     return min(dues, default=None)
 
 
+def due_of(db: Db, places: Sequence[str], lanes: int, after: int, count: int) -> int:
+    """Return when the row is due that is so many after an instant; PARKED if there are fewer.
+
+    It reads the index alone, ``count`` keys of it at the most.
+    """
+    where = {
+        STATUS: Status.PENDING.value,
+        LANE: {"$in": list(range(lanes))},
+        DUE: {"$gt": after, "$lt": PARKED},
+    }
+    only = {"_id": 0, DUE: 1}
+    options: dict[str, Any] = {"sort": _SORT, "skip": count - 1, "limit": 1, "hint": DUE_INDEX}
+    found = [int(d[DUE]) for name in places for d in db[name].find(where, only, **options)]
+    return min(found, default=PARKED)
+
+
 def count_due(db: Db, places: Sequence[str], lanes: int, before: int) -> int:
     """Count the pending rows due before an instant, up to a number."""
     where = {

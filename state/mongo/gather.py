@@ -1,13 +1,14 @@
 """Gathers what a store keeps in mind, and what a commit needs to know, from the database."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from state.admission import HighMarks, coordinates_of
 from state.columns import reshape
 from state.errors import StateError
+from state.mongo.ahead import Ahead
 from state.mongo.documents import (
     identity_in,
     newest_in,
@@ -58,6 +59,7 @@ class Mind:
     meta: Meta
     taken: HighMarks
     outstanding: Outstanding
+    ahead: Ahead = field(default_factory=Ahead)
     least: int | None = None  # at or before the least due of all pending rows
     sure: bool = False  # whether ``least`` holds
     beside: bool = False  # whether ``versions`` has pending rows

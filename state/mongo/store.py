@@ -8,6 +8,7 @@ as much as it says and claims, whatever is pending. Calls from several threads t
 import logging
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -25,11 +26,12 @@ from state.crashpoint import Point, reach
 from state.errors import StateError
 from state.figures import Figures, live_in
 from state.lines import command_lines
+from state.mongo.ahead import Window
 from state.mongo.changes import Moment
 from state.mongo.claiming import Claimed, Claiming
 from state.mongo.dividing import divide
 from state.mongo.documents import collection_of
-from state.mongo.due import any_pending, count_due, least_due, parked_rows
+from state.mongo.due import any_pending, count_due, due_of, least_due, parked_rows
 from state.mongo.gather import (
     Mind,
     claimed_rows,
@@ -42,6 +44,7 @@ from state.mongo.gather import (
 from state.mongo.journal import Chunk, chunks, forget_before, read_journal, write_journal
 from state.mongo.layout import LAST_CLAIM, META, SCHEDULES, VERSIONS, Document
 from state.mongo.meta import META_ID, Meta
+from state.mongo.pace import Pace
 from state.mongo.purge import Purge
 from state.mongo.reach import Reach
 from state.mongo.scene import Scene
@@ -50,7 +53,7 @@ from state.mongo.topics import count_pending, pending_after
 from state.mongo.writing import changes
 from state.outcomes import one_per_version, overtaken, without_known_attempts
 from state.pausing import UNPARK_ROWS, Paused
-from state.row import CLAIM, COMMANDS, OUTCOMES, ROW, SOURCE_OFFSET
+from state.row import CLAIM, COMMANDS, OUTCOMES, PARKED, ROW, SOURCE_OFFSET
 from state.settings import StateSettings
 from state.store import Tick
 from state.turns import TakesTurns, in_turn
@@ -83,6 +86,7 @@ class MongoStore(TakesTurns):
         self._send = send
         self._writer = str(uuid.uuid4())
         self._purge = Purge(reach, settings.keep_closed)
+        self._pace = Pace()
         self._mind: Mind | None = None
         self._id = self._known().meta.state_id
 
@@ -112,6 +116,7 @@ class MongoStore(TakesTurns):
         commands = not_taken(tick.commands, mind.taken)
         paused = mind.meta.paused if tick.paused is None else tick.paused
         mind.releasing = (mind.releasing or paused != mind.meta.paused) and not paused.everything
+        tick = self._paced(tick, commands.num_rows)
         said = commands.num_rows or tick.outcomes.num_rows or paused != mind.meta.paused
         if not (said or mind.releasing or self._is_due(tick.claim_until)):
             return ROW.empty_table()
@@ -233,6 +238,29 @@ class MongoStore(TakesTurns):
         least = self.next_due()
         return least is not None and least <= until
 
+    def _paced(self, tick: Tick, commands: int) -> Tick:
+        """Leave to the next commits what would take too long, and begin earlier for that."""
+        if tick.may_claim_until is None:
+            return tick
+        part = self._pace.part(commands)
+        # What is due sooner and comes later must find room, whatever is claimed before its time.
+        begins = tick.room.total >= 2 * part and self._presses(tick, tick.may_claim_until)
+        until = tick.may_claim_until if begins else tick.claim_until
+        return replace(tick, claim_until=until, room=tick.room.at_most(part))
+
+    def _presses(self, tick: Tick, farthest: int) -> bool:
+        """Tell whether so much falls due that claiming it has to begin before its time."""
+        mind, least = self._known(), self.next_due()
+        if least is None or mind.meta.lanes == 0:
+            return False
+        lanes, places = mind.meta.lanes, self._places(mind)
+        return mind.ahead.presses(
+            Window(tick.now, tick.claim_until, farthest),
+            least,
+            self._pace.lead,
+            lambda n: self._reach.surely(lambda: due_of(self._db, places, lanes, tick.now, n)),
+        )
+
     def _own(self, lanes: int) -> None:
         """Be the one writer, and have the rows divided into as many lanes as the job has."""
         mind = self._known()
@@ -245,6 +273,7 @@ class MongoStore(TakesTurns):
 
     def _commit(self, tick: Tick, commands: pa.Table, upto: Marks | None = None) -> pa.Table:
         mind = self._known()
+        self._pace.begin()
         plan = self._reach.surely(lambda: self._planned(tick, commands, upto or {}))
         if plan is None:
             return ROW.empty_table()
@@ -261,6 +290,7 @@ class MongoStore(TakesTurns):
         else:
             beside = False
         self._mind = _remembered(mind, plan, beside)
+        self._pace.end(sum(len(part.items) for part in plan.parts), plan.claims.num_rows)
         return plan.claims
 
     def _planned(self, tick: Tick, commands: pa.Table, upto: Marks) -> Plan | None:
@@ -345,11 +375,13 @@ def _remembered(mind: Mind, plan: Plan, beside: bool) -> Mind:
     plan.scene.remember(mind.outstanding)
     for document, newest, place in plan.claimed.documents():
         mind.outstanding.add(document, newest, place)
+    mind.ahead.changed(len(plan.scene.pending(PARKED - 1)), plan.claims.num_rows)
     made = plan.claims if plan.meta.last_batch > mind.meta.last_batch else mind.made
     return Mind(
         plan.meta,
         HighMarks(plan.meta.taken),
         mind.outstanding,
+        mind.ahead,
         beside=beside,
         made=made,
         releasing=plan.releasing,

@@ -111,6 +111,7 @@ def tick(
     limit: int | Room = 1000,
     miss_after: float = 30,
     paused: Paused | None = None,
+    may_until: float | None = None,
 ) -> Tick:
     return Tick(
         batch=batch,
@@ -121,6 +122,7 @@ def tick(
         room=limit if isinstance(limit, Room) else Room((limit,)),
         miss_after=round(miss_after * SECOND),
         paused=paused,
+        may_claim_until=None if may_until is None else at(may_until),
     )
 
 

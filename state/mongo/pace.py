@@ -1,0 +1,52 @@
+"""Knows how long a commit takes for each row, and so how many rows it had better claim.
+
+It measures by the clock of this machine. That is no part of what a commit says: it decides how many
+rows are claimed, and the commit then fixes which.
+"""
+
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable
+
+_GUESS = 0.0005  # seconds for a row, before anything was measured
+_PART = 1.5  # seconds of claiming in one commit
+_LEAST = 1_000  # rows
+_TELLING = 200  # rows claimed; with fewer a commit tells of itself, not of its rows
+_REMEMBERED = 5
+# There may be twice as many as were looked for, and a fifth of the time goes to other things.
+_MARGIN = 2.5
+_TICKS = 2.0  # seconds until the first part is claimed, and from the last to its publishing
+
+
+class Pace:
+    """Follows the recent commits; one that took far longer than the others does not count."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = 0.0
+        self._costs = deque([_GUESS], maxlen=_REMEMBERED)
+
+    def begin(self) -> None:
+        """Say that a commit begins."""
+        self._begun = self._clock()
+
+    def end(self, changed: int, claimed: int) -> None:
+        """Say that it has ended, how many documents it has changed and how many of them claimed."""
+        if claimed >= _TELLING:
+            self._costs.append((self._clock() - self._begun) / max(changed, claimed))
+
+    def part(self, besides: int) -> int:
+        """Return how many rows to claim in a commit that takes in so many commands besides.
+
+        As many as those at least: what falls due must not fall behind what comes in.
+        """
+        return max(_LEAST, int(_PART / self._cost), besides)
+
+    def lead(self, rows: int) -> int:
+        """Return how long before they are due to begin to claim rows, in microseconds."""
+        return int((rows * self._cost * _MARGIN + _TICKS) * 1_000_000)
+
+    @property
+    def _cost(self) -> float:
+        return statistics.median(self._costs)
