@@ -22,48 +22,51 @@ class Window(NamedTuple):
 class _Look(NamedTuple):
     due: int
     added: int
-    claimed: int
 
 
 class Ahead:
-    """Remembers what was seen of the rows that fall due next."""
+    """Remembers what was seen of the rows that fall due next, and what was begun."""
 
     def __init__(self) -> None:
         self._looks: dict[int, _Look] = {}
         self._added = 0
-        self._claimed = 0
+        self._begun = 0
 
-    def changed(self, added: int, claimed: int) -> None:
-        """Take note of how many rows a commit has made pending, and how many it has claimed."""
-        self._added += added
-        self._claimed += claimed
+    def added(self, rows: int) -> None:
+        """Take note of how many rows a commit has made pending."""
+        self._added += rows
 
-    def presses(
+    def until(
         self, window: Window, least: int, lead: Callable[[int], int], due_of: Callable[[int], int]
-    ) -> bool:
-        """Tell whether rows are due sooner than they could be claimed if it began at their time.
+    ) -> int:
+        """Return up to which instant to claim, so that rows are not late for being many.
 
         ``least`` is at or before the first due instant, ``due_of`` looks up that of the n-th row,
-        and ``lead`` says how long before they are due n rows need.
+        and ``lead`` says how long before they are due n rows need. What is begun is done to its
+        end.
         """
+        if not max(least, window.until + 1) <= self._begun:
+            self._begun = self._pressing(window, least, lead, due_of)
+        return max(window.until, min(self._begun, window.farthest))
+
+    def _pressing(
+        self, window: Window, least: int, lead: Callable[[int], int], due_of: Callable[[int], int]
+    ) -> int:
+        """Return when the last of the rows is due that have to be begun now, 0 without any."""
         soonest = least
         for count in _COUNTS:
             within = min(window.now + lead(count), window.farthest)
             if within > window.until and soonest <= within:
-                soonest = self._due(count, within, due_of)
+                soonest = self._due(count, due_of)
                 if soonest <= within:
-                    return True
+                    self._looks.clear()  # they will be claimed
+                    return soonest
             if within == window.farthest:  # more rows cannot be due sooner
                 break
-        return False
+        return 0
 
-    def _due(self, count: int, within: int, due_of: Callable[[int], int]) -> int:
+    def _due(self, count: int, due_of: Callable[[int], int]) -> int:
         look = self._looks.get(count)
-        if look is None or self._is_old(look, count, within):
-            look = self._looks[count] = _Look(due_of(count), self._added, self._claimed)
+        if look is None or self._added - look.added >= count // 2:
+            look = self._looks[count] = _Look(due_of(count), self._added)
         return look.due
-
-    def _is_old(self, look: _Look, count: int, within: int) -> bool:
-        if self._added - look.added >= count // 2:
-            return True
-        return look.due <= within and self._claimed - look.claimed >= count // 4

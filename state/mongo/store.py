@@ -244,17 +244,17 @@ class MongoStore(TakesTurns):
             return tick
         part = self._pace.part(commands)
         # What is due sooner and comes later must find room, whatever is claimed before its time.
-        begins = tick.room.total >= 2 * part and self._presses(tick, tick.may_claim_until)
-        until = tick.may_claim_until if begins else tick.claim_until
+        is_free = tick.room.total >= 2 * part
+        until = self._begun(tick, tick.may_claim_until) if is_free else tick.claim_until
         return replace(tick, claim_until=until, room=tick.room.at_most(part))
 
-    def _presses(self, tick: Tick, farthest: int) -> bool:
-        """Tell whether so much falls due that claiming it has to begin before its time."""
+    def _begun(self, tick: Tick, farthest: int) -> int:
+        """Return up to which instant to claim, where much falls due before its time."""
         mind, least = self._known(), self.next_due()
         if least is None or mind.meta.lanes == 0:
-            return False
+            return tick.claim_until
         lanes, places = mind.meta.lanes, self._places(mind)
-        return mind.ahead.presses(
+        return mind.ahead.until(
             Window(tick.now, tick.claim_until, farthest),
             least,
             self._pace.lead,
@@ -375,7 +375,7 @@ def _remembered(mind: Mind, plan: Plan, beside: bool) -> Mind:
     plan.scene.remember(mind.outstanding)
     for document, newest, place in plan.claimed.documents():
         mind.outstanding.add(document, newest, place)
-    mind.ahead.changed(len(plan.scene.pending(PARKED - 1)), plan.claims.num_rows)
+    mind.ahead.added(len(plan.scene.pending(PARKED - 1)))
     made = plan.claims if plan.meta.last_batch > mind.meta.last_batch else mind.made
     return Mind(
         plan.meta,
