@@ -39,11 +39,11 @@ from state.mongo.layout import (
 from state.mongo.meta import COPY_ID, META_ID, Meta
 from state.mongo.reach import Reach
 from state.mongo.transfer import by_status
-from state.row import CHANGED_AT, IDENTITY, LIVE, STATUS, Status
+from state.row import CHANGED_AT, HASH, IDENTITY, LIVE, STATUS, Status
 from state.version import is_newer
 
 Write = InsertOne[Document] | ReplaceOne[Document] | UpdateOne
-_ONE_LANE = 1  # the job divides the rows anew when it has more
+_LANES = 2  # as a job has by default; one that has more divides the rows anew, which takes long
 _SLICE = 5_000
 
 
@@ -92,7 +92,7 @@ class MongoTarget:
             state_id=standing.state_id,
             seq=standing.seq,
             last_batch=standing.last_batch,
-            lanes=_ONE_LANE,
+            lanes=_LANES,
             oldest_claim=standing.oldest_claim,
             taken=standing.taken,
             counts=standing.counts,
@@ -192,8 +192,10 @@ def _documents(rows: pa.Table) -> Iterator[tuple[bytes, Document]]:
     for identity, document, *said in zip(identities, contents_of(rows), *numbers, strict=True):
         more = dict(zip((SEQ, LAST_CLAIM, CLAIMED_AT), said, strict=True))
         document |= {name: value for name, value in more.items() if value is not None}
-        is_live = document[STATUS] in LIVE
-        document |= {LANE: 0} if is_live else {CLOSED_AT: document[CHANGED_AT]}
+        if document[STATUS] in LIVE:
+            document[LANE] = document[HASH] % _LANES
+        else:
+            document[CLOSED_AT] = document[CHANGED_AT]
         yield identity, document
 
 
