@@ -18,6 +18,11 @@ class Window(NamedTuple):
     until: int
     farthest: int
 
+    @property
+    def sight(self) -> int:
+        """How far to look, so that what is seen holds for a while."""
+        return 2 * self.farthest - self.now
+
 
 class _Look(NamedTuple):
     due: int
@@ -42,8 +47,8 @@ class Ahead:
         """Return up to which instant to claim, so that rows are not late for being many.
 
         ``least`` is at or before the first due instant, ``due_of`` looks up that of the n-th row,
-        and ``lead`` says how long before they are due n rows need. What is begun is done to its
-        end.
+        or how far it has looked, and ``lead`` says how long before they are due n rows need. What
+        is begun is done to its end.
         """
         if not max(least, window.until + 1) <= self._begun:
             self._begun = self._pressing(window, least, lead, due_of)
@@ -58,6 +63,8 @@ class Ahead:
             within = min(window.now + lead(count), window.farthest)
             if within > window.until and soonest <= within:
                 soonest = self._due(count, due_of)
+                if soonest <= within:  # or was: some are claimed by now
+                    soonest = self._look(count, due_of)
                 if soonest <= within:
                     self._looks.clear()  # they will be claimed
                     return soonest
@@ -68,5 +75,10 @@ class Ahead:
     def _due(self, count: int, due_of: Callable[[int], int]) -> int:
         look = self._looks.get(count)
         if look is None or self._added - look.added >= count // 2:
-            look = self._looks[count] = _Look(due_of(count), self._added)
+            return self._look(count, due_of)
         return look.due
+
+    def _look(self, count: int, due_of: Callable[[int], int]) -> int:
+        due = due_of(count)
+        self._looks[count] = _Look(due, self._added)
+        return due

@@ -52,20 +52,20 @@ def least_due(db: Db, places: Sequence[str], lanes: int) -> int | None:
     return min(dues, default=None)
 
 
-def due_of(db: Db, places: Sequence[str], lanes: int, after: int, count: int) -> int:
-    """Return when the row is due that is so many after an instant; PARKED if there are fewer.
+def due_of(db: Db, places: Sequence[str], lanes: int, after: int, until: int, count: int) -> int:
+    """Return when the row is due that is so many after an instant; ``until`` if it is not before.
 
     It reads the index alone, ``count`` keys of it at the most.
     """
     where = {
         STATUS: Status.PENDING.value,
         LANE: {"$in": list(range(lanes))},
-        DUE: {"$gt": after, "$lt": PARKED},
+        DUE: {"$gt": after, "$lt": min(until, PARKED)},
     }
     only = {"_id": 0, DUE: 1}
     options: dict[str, Any] = {"sort": _SORT, "skip": count - 1, "limit": 1, "hint": DUE_INDEX}
     found = [int(d[DUE]) for name in places for d in db[name].find(where, only, **options)]
-    return min(found, default=PARKED)
+    return min(found, default=until)
 
 
 def count_due(db: Db, places: Sequence[str], lanes: int, before: int) -> int:

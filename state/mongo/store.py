@@ -253,12 +253,13 @@ class MongoStore(TakesTurns):
         mind, least = self._known(), self.next_due()
         if least is None or mind.meta.lanes == 0:
             return tick.claim_until
-        lanes, places = mind.meta.lanes, self._places(mind)
+        window = Window(tick.now, tick.claim_until, farthest)
+        rows = self._db, self._places(mind), mind.meta.lanes, window.now, window.sight
         return mind.ahead.until(
-            Window(tick.now, tick.claim_until, farthest),
+            window,
             least,
             self._pace.lead,
-            lambda n: self._reach.surely(lambda: due_of(self._db, places, lanes, tick.now, n)),
+            lambda count: self._reach.surely(lambda: due_of(*rows, count)),
         )
 
     def _own(self, lanes: int) -> None:

@@ -9,7 +9,6 @@ from state.claims import Room
 from state.mongo.due import due_of
 from state.open import open_inspector, open_store
 from state.pausing import Paused
-from state.row import PARKED
 
 SECOND = 1_000_000
 
@@ -214,9 +213,10 @@ def test_a_look_ahead_reads_as_many_keys_as_it_counts(paced, mongo, database, mo
             return found
 
         monkeypatch.setattr(type(db["schedules"]), "find", remembering)
-        assert due_of(db, ["schedules"], 2, at(0), 100) == at(20.99)
-        assert due_of(db, ["schedules"], 2, at(20), 100) == at(21)
-        assert due_of(db, ["schedules"], 2, at(0), 301) == PARKED
+        assert due_of(db, ["schedules"], 2, at(0), at(60), 100) == at(20.99)
+        assert due_of(db, ["schedules"], 2, at(20), at(60), 100) == at(21)
+        assert due_of(db, ["schedules"], 2, at(0), at(60), 301) == at(60)
+        assert due_of(db, ["schedules"], 2, at(0), at(20.5), 100) == at(20.5)
         monkeypatch.undo()
         ran = asked[0].explain()["executionStats"]
     assert ran["totalDocsExamined"] == 0

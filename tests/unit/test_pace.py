@@ -80,7 +80,7 @@ class Rows:
 
     def __init__(self, dues: list[float], per_row: float = 0.0002) -> None:
         self.dues = sorted(dues)
-        self.now = 0.0
+        self.now = self.sight = 0.0
         self.ahead = Ahead()
         self.read = 0
         self._pace = measured(*[(per_row * 10_000, 10_000, 10_000)] * 5)
@@ -94,14 +94,16 @@ class Rows:
 
     def presses(self, farthest: float = 30.0, until: float = 4.0) -> bool:
         window = Window(*(int((self.now + n) * SECOND) for n in (0, until, farthest)))
+        self.sight = window.sight / SECOND
         least = int(self.dues[0] * SECOND) if self.dues else PARKED
         until = self.ahead.until(window, least, self._pace.lead, self._look)
         assert window.until <= until <= max(window.until, window.farthest)
         return until > window.until
 
     def _look(self, count: int) -> int:
-        self.read += min(count, len(self.dues))
-        return int(self.dues[count - 1] * SECOND) if count <= len(self.dues) else PARKED
+        seen = [due for due in self.dues if self.now < due < self.sight][:count]
+        self.read += len(seen)
+        return int((seen[-1] if len(seen) == count else self.sight) * SECOND)
 
 
 def burst(count: int, due: float) -> list[float]:
@@ -139,6 +141,14 @@ def test_what_is_begun_is_done_to_its_end_and_what_is_left_can_wait() -> None:
     while rows.presses():
         rows.claim(5_000)
     assert 0 < len(rows.dues) <= 4_000
+
+
+def test_what_was_seen_and_is_claimed_by_now_has_nothing_begun() -> None:
+    rows = Rows(burst(32_000, due=25.0))
+    assert not rows.presses()
+    rows.claim(30_000)
+    rows.now = 15.0
+    assert not rows.presses()
 
 
 def test_a_backlog_that_does_not_go_away_hides_no_burst() -> None:
