@@ -146,7 +146,7 @@ class Ticker:
         self._measure.lap("decide")
         reach(Point.BEFORE_COMMIT)
         outcomes = pa.concat_tables(
-            [self._outbox.reported(), *retracted, self._seen_out(said), said.notes]
+            [self._reported(commands.num_rows), *retracted, self._seen_out(said), said.notes]
         )
         room = self._backlog.room(self._outbox.waiting_by_lane(), said.now)
         claim_until, may_claim_until = self._claim_until(said.now)
@@ -166,6 +166,15 @@ class Ticker:
         self._observer.taken(commands)
         self._backlog.claimed(claims, room, self._store.next_due())
         return claims
+
+    def _reported(self, commands: int) -> pa.Table:
+        """Return outcomes, no more than the store takes quickly: claims must not wait for them.
+
+        As many as commands at least, or they would fall behind for ever. In a crash they cost no
+        more than their receipts.
+        """
+        most = None if self._once else self._store.outcomes_at_once
+        return self._outbox.reported(None if most is None else max(most, commands))
 
     def _claim_until(self, batch_time: int) -> tuple[int, int | None]:
         """Return up to which instant to claim: ahead of time, unless the clock has stepped back.

@@ -72,6 +72,11 @@ class MemoryStore:
         """What is paused as of the last commit."""
         return self._paused
 
+    @property
+    def outcomes_at_once(self) -> int | None:
+        """Any number."""
+        return None
+
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""
         if tick.batch <= self._last_batch:

@@ -107,6 +107,10 @@ class Store(Protocol):
     def paused(self) -> Paused:
         """What is paused as of the last commit."""
 
+    @property
+    def outcomes_at_once(self) -> int | None:
+        """How many outcomes a batch had better carry, so as not to take long; None: any number."""
+
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims (state.row.ROW, ordered by due)."""
 

@@ -141,11 +141,14 @@ class Outbox:
         for worker in self._workers:
             worker.caught_up(taken)
 
-    def reported(self) -> pa.Table:
-        """Return the outcomes since the last call; raise what stopped a lane, if one stopped."""
+    def reported(self, most: int | None = None) -> pa.Table:
+        """Return the outcomes since the last call, about ``most`` of them, the oldest first.
+
+        Raise what stopped a lane, if one stopped.
+        """
         for worker in self._workers:
             worker.raise_failure()
-        return self._report.take()
+        return self._report.take(most)
 
     def standing(self) -> Lanes:
         """Tell how all lanes together stand; from any thread."""

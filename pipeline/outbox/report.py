@@ -4,6 +4,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -53,15 +54,25 @@ class Report:
         with self._lock:
             self._elsewhere.append(out)
 
-    def take(self) -> pa.Table:
-        """Return the outcomes so far and forget them."""
+    def take(self, most: int | None = None) -> pa.Table:
+        """Return the outcomes so far and forget them; about ``most``, the others stay for later.
+
+        What went out together is told together, and what others have published all at once.
+        """
         with self._lock:
-            flushes, self._flushes = self._flushes, []
+            count = len(self._flushes) if most is None else _fitting(self._flushes, most)
+            flushes, self._flushes = self._flushes[:count], self._flushes[count:]
             elsewhere, self._elsewhere = self._elsewhere, []
         out = [*out_of(flushes), *elsewhere]
         if (flushes or elsewhere) and self._observer.listens:
             self._observer.settled(lambda: _settled(flushes, out))
         return _outcomes(flushes, out)
+
+
+def _fitting(flushes: Iterable[Flushed], most: int) -> int:
+    """Return how many of the first flushes have ``most`` messages together, or a few more."""
+    before = accumulate((len(items) for items, _ in flushes), initial=0)
+    return sum(told < most for told in list(before)[:-1])
 
 
 def closed_unseen(items: Iterable[Item]) -> pa.Table:

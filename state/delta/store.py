@@ -96,6 +96,11 @@ class DeltaStore(TakesTurns):
         """What is paused as of the last commit."""
         return self._known().paused
 
+    @property
+    def outcomes_at_once(self) -> int | None:
+        """Any number: a batch is one append, whatever is in it."""
+        return None
+
     @in_turn
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""

@@ -107,6 +107,12 @@ class MongoStore(TakesTurns):
         """What is paused as of the last commit."""
         return self._known().meta.paused
 
+    @property
+    @in_turn
+    def outcomes_at_once(self) -> int | None:
+        """As many as are claimed at once: each is a change of a document, too."""
+        return self._pace.part(0)
+
     @in_turn
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""
