@@ -214,6 +214,7 @@ class Job:
             settings.schedules.miss_after,
             self._observer,
             self._once,
+            defers=settings.publish.guarantee == "exactly_once",
         )
         self._ticker.close_when_new(out, now_micros())
 

@@ -44,8 +44,11 @@ class Ticker:
         miss_after: int = 30_000_000,
         observer: Observer = SILENT,
         once: bool = False,
+        defers: bool = True,
     ) -> None:
+        """Begin; ``defers`` says whether an outcome may be told later than the next batch."""
         self._once = once
+        self._defers = defers and not once
         self._store = store
         self._outbox = outbox
         self._horizon = horizon
@@ -171,9 +174,10 @@ class Ticker:
         """Return outcomes, no more than the store takes quickly: claims must not wait for them.
 
         As many as commands at least, or they would fall behind for ever. In a crash they cost no
-        more than their receipts.
+        more than their receipts; without transactions they would cost second copies, so there all
+        are told at once.
         """
-        most = None if self._once else self._store.outcomes_at_once
+        most = self._store.outcomes_at_once if self._defers else None
         return self._outbox.reported(None if most is None else max(most, commands))
 
     def _claim_until(self, batch_time: int) -> tuple[int, int | None]:

@@ -34,7 +34,12 @@ class Room:
         for dealt, lane in enumerate(sorted(range(len(lanes)), key=self.lanes.__getitem__)):
             lanes[lane] = min(lanes[lane], left // (len(lanes) - dealt))
             left -= lanes[lane]
-        return replace(self, lanes=tuple(lanes))
+        return replace(self, lanes=tuple(lanes), quotas=self._quotas_within(rows))
+
+    def _quotas_within(self, rows: int) -> dict[str, int]:
+        """Leave half of the rows to what is no backlog, which is younger and would come last."""
+        most = max(1, rows // (2 * len(self.quotas) or 1))
+        return {topic: min(quota, most) for topic, quota in self.quotas.items()}
 
 
 def oldest(dues: Ints, hashes: Ints, room: Room) -> Ints:

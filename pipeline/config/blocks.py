@@ -125,7 +125,7 @@ class PublishSettings(Block):
         4 * SECOND, description="claim at least this far ahead of the due instant"
     )
     lookahead_max: Duration = Field(
-        30 * SECOND, description="... and at most this far, when micro-batches take long"
+        30 * SECOND, description="... and at most this far, when batches or claims take long"
     )
     flush_interval: Duration = Field(
         10 * MILLISECOND,

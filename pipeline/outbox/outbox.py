@@ -142,7 +142,7 @@ class Outbox:
             worker.caught_up(taken)
 
     def reported(self, most: int | None = None) -> pa.Table:
-        """Return the outcomes since the last call, about ``most`` of them, the oldest first.
+        """Return the outcomes since the last call, at most ``most`` of them, the oldest first.
 
         Raise what stopped a lane, if one stopped.
         """

@@ -20,6 +20,15 @@ class Published:
     receipts: list[Receipt | None]  # None: out, but where is not known
     decided: dict[int, Decision]  # by the item's place in the flush
 
+    def cut(self, count: int) -> "tuple[Published, Published]":
+        """Return how the first items went out, and how the others did."""
+        first = {n: decision for n, decision in self.decided.items() if n < count}
+        rest = {n - count: decision for n, decision in self.decided.items() if n >= count}
+        return (
+            Published(self.at, self.receipts[:count], first),
+            Published(self.at, self.receipts[count:], rest),
+        )
+
 
 class Publisher(Protocol):
     """Publishes flushes of one lane, each whole; only one thread calls it."""

@@ -4,7 +4,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import accumulate
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -55,13 +54,12 @@ class Report:
             self._elsewhere.append(out)
 
     def take(self, most: int | None = None) -> pa.Table:
-        """Return the outcomes so far and forget them; about ``most``, the others stay for later.
+        """Return the outcomes so far and forget them; of more than ``most`` others stay for later.
 
-        What went out together is told together, and what others have published all at once.
+        What executors have published is told all at once.
         """
         with self._lock:
-            count = len(self._flushes) if most is None else _fitting(self._flushes, most)
-            flushes, self._flushes = self._flushes[:count], self._flushes[count:]
+            flushes, self._flushes = _cut(self._flushes, most)
             elsewhere, self._elsewhere = self._elsewhere, []
         out = [*out_of(flushes), *elsewhere]
         if (flushes or elsewhere) and self._observer.listens:
@@ -69,10 +67,19 @@ class Report:
         return _outcomes(flushes, out)
 
 
-def _fitting(flushes: Iterable[Flushed], most: int) -> int:
-    """Return how many of the first flushes have ``most`` messages together, or a few more."""
-    before = accumulate((len(items) for items, _ in flushes), initial=0)
-    return sum(told < most for told in list(before)[:-1])
+def _cut(flushes: list[Flushed], most: int | None) -> tuple[list[Flushed], list[Flushed]]:
+    """Divide flushes after the first ``most`` messages; one of them may be cut in two."""
+    if most is None:
+        return flushes, []
+    for number, (items, published) in enumerate(flushes):
+        if len(items) > most:
+            first, rest = published.cut(most)
+            return [*flushes[:number], (items[:most], first)], [
+                (items[most:], rest),
+                *flushes[number + 1 :],
+            ]
+        most -= len(items)
+    return flushes, []
 
 
 def closed_unseen(items: Iterable[Item]) -> pa.Table:

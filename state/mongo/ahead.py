@@ -42,16 +42,23 @@ class Ahead:
         self._added += rows
 
     def until(
-        self, window: Window, least: int, lead: Callable[[int], int], due_of: Callable[[int], int]
+        self,
+        window: Window,
+        least: int,
+        goes_on: bool,
+        lead: Callable[[int], int],
+        due_of: Callable[[int], int],
     ) -> int:
         """Return up to which instant to claim, so that rows are not late for being many.
 
         ``least`` is at or before the first due instant, ``due_of`` looks up that of the n-th row,
         or how far it has looked, and ``lead`` says how long before they are due n rows need. What
-        is begun is done to its end.
+        is begun is done to its end; while it ``goes_on``, as the last commit had more to claim than
+        a part, there is no need to look further. What comes in later and is due before that end is
+        claimed at once, so that it goes out in its turn.
         """
-        if not max(least, window.until + 1) <= self._begun:
-            self._begun = self._pressing(window, least, lead, due_of)
+        if self._begun <= window.until or not goes_on:
+            self._begun = max(self._begun, self._pressing(window, least, lead, due_of))
         return max(window.until, min(self._begun, window.farthest))
 
     def _pressing(
@@ -62,9 +69,7 @@ class Ahead:
         for count in _COUNTS:
             within = min(window.now + lead(count), window.farthest)
             if within > window.until and soonest <= within:
-                soonest = self._due(count, due_of)
-                if soonest <= within:  # or was: some are claimed by now
-                    soonest = self._look(count, due_of)
+                soonest = self._due(count, within, due_of)
                 if soonest <= within:
                     self._looks.clear()  # they will be claimed
                     return soonest
@@ -72,13 +77,9 @@ class Ahead:
                 break
         return 0
 
-    def _due(self, count: int, due_of: Callable[[int], int]) -> int:
+    def _due(self, count: int, within: int, due_of: Callable[[int], int]) -> int:
+        """Return how soon the n-th row is due; if that is soon, some may be claimed by now."""
         look = self._looks.get(count)
-        if look is None or self._added - look.added >= count // 2:
-            return self._look(count, due_of)
+        if look is None or self._added - look.added >= count // 2 or look.due <= within:
+            look = self._looks[count] = _Look(due_of(count), self._added)
         return look.due
-
-    def _look(self, count: int, due_of: Callable[[int], int]) -> int:
-        due = due_of(count)
-        self._looks[count] = _Look(due, self._added)
-        return due

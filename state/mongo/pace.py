@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 _GUESS = 0.0005  # seconds for a row, before anything was measured
 _PART = 1.5  # seconds of claiming in one commit
+_LONGEST = 8  # times that, where what is due does not become less
 _LEAST = 1_000  # rows
 _TELLING = 200  # rows claimed; with fewer a commit tells of itself, not of its rows
 _REMEMBERED = 5
@@ -26,22 +27,35 @@ class Pace:
         self._clock = clock
         self._begun = 0.0
         self._costs = deque([_GUESS], maxlen=_REMEMBERED)
+        self._times = 1
+        self.is_full = False  # whether the last commit had at least as much to claim as it might
 
     def begin(self) -> None:
         """Say that a commit begins."""
         self._begun = self._clock()
 
-    def end(self, changed: int, claimed: int) -> None:
-        """Say that it has ended, how many documents it has changed and how many of them claimed."""
+    def end(self, changed: int, claimed: int, room: int) -> None:
+        """Say that it has ended, how many documents it has changed, how many of them claimed.
+
+        ``room`` is how many it might have claimed.
+        """
+        self.is_full = 0 < room <= claimed
         if claimed >= _TELLING:
             self._costs.append((self._clock() - self._begun) / max(changed, claimed))
+
+    def follow(self, overdue: bool) -> None:
+        """Make parts larger while rows are ``overdue`` after a full one: large commits do more.
+
+        Where a commit takes long whatever is in it, parts would otherwise fall behind for ever.
+        """
+        self._times = min(2 * self._times, _LONGEST) if overdue and self.is_full else 1
 
     def part(self, besides: int) -> int:
         """Return how many rows to claim in a commit that takes in so many commands besides.
 
         As many as those at least: what falls due must not fall behind what comes in.
         """
-        return max(_LEAST, int(_PART / self._cost), besides)
+        return max(_LEAST, int(self._times * _PART / self._cost), besides)
 
     def lead(self, rows: int) -> int:
         """Return how long before they are due to begin to claim rows, in microseconds."""

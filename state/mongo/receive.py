@@ -43,7 +43,7 @@ from state.row import CHANGED_AT, HASH, IDENTITY, LIVE, STATUS, Status
 from state.version import is_newer
 
 Write = InsertOne[Document] | ReplaceOne[Document] | UpdateOne
-_LANES = 2  # as a job has by default; one that has more divides the rows anew, which takes long
+_LANES = 2  # as a job has by default; another number divides the rows anew, which takes long
 _SLICE = 5_000
 
 

@@ -59,6 +59,7 @@ from state.store import Tick
 from state.turns import TakesTurns, in_turn
 
 _NO_ROOM = Room((0,))
+_LATE = 2_000_000  # microseconds after which what is not claimed counts as overdue
 _FORGET_EVERY = 20  # commits whose journal is kept together
 
 log = logging.getLogger(__name__)
@@ -248,6 +249,8 @@ class MongoStore(TakesTurns):
         """Leave to the next commits what would take too long, and begin earlier for that."""
         if tick.may_claim_until is None:
             return tick
+        least = self.next_due()
+        self._pace.follow(least is not None and least < tick.now - _LATE)
         part = self._pace.part(commands)
         # What is due sooner and comes later must find room, whatever is claimed before its time.
         is_free = tick.room.total >= 2 * part
@@ -264,6 +267,7 @@ class MongoStore(TakesTurns):
         return mind.ahead.until(
             window,
             least,
+            self._pace.is_full,
             self._pace.lead,
             lambda count: self._reach.surely(lambda: due_of(*rows, count)),
         )
@@ -297,7 +301,8 @@ class MongoStore(TakesTurns):
         else:
             beside = False
         self._mind = _remembered(mind, plan, beside)
-        self._pace.end(sum(len(part.items) for part in plan.parts), plan.claims.num_rows)
+        changed = sum(len(part.items) for part in plan.parts)
+        self._pace.end(changed, plan.claims.num_rows, tick.room.total)
         return plan.claims
 
     def _planned(self, tick: Tick, commands: pa.Table, upto: Marks) -> Plan | None:

@@ -7,22 +7,20 @@ from pymongo import MongoClient
 import state.mongo.ahead
 from state.claims import Room
 from state.mongo.due import due_of
+from state.mongo.pace import Pace
 from state.open import open_inspector, open_store
 from state.pausing import Paused
 
 SECOND = 1_000_000
 
 
-class Given:
+class Given(Pace):
     """A pace that a test decides on: rows in a part, and seconds for each row ahead of time."""
 
     def __init__(self, part: int, row: float = 0.0) -> None:
+        super().__init__()
         self._part = part
         self._row = row
-
-    def begin(self) -> None: ...
-
-    def end(self, changed: int, claimed: int) -> None: ...
 
     def part(self, besides: int) -> int:
         return max(self._part, besides)
@@ -108,6 +106,23 @@ def test_a_quota_holds_within_a_part(paced):
     room = Room((100,), backlog_before=at(5), quotas={"slow": 2})
     claims = store.commit(tick(1, 30, until=30, may_until=60, limit=room))
     assert offsets(claims) == [0, 1, 8, 9, 10, 11]
+
+
+def test_a_backlog_with_a_large_quota_leaves_half_of_a_part_to_others(paced):
+    slow = rows(20, due=1, output_topic="slow")
+    store = paced([*slow, *rows(8, due=29, first=20)], part=6)
+    room = Room((100,), backlog_before=at(5), quotas={"slow": 20})
+    claims = store.commit(tick(1, 30, until=30, may_until=60, limit=room))
+    assert offsets(claims) == [0, 1, 2, 20, 21, 22]
+
+
+def test_what_comes_in_later_and_is_due_before_what_is_begun_is_claimed_at_once(paced):
+    store = paced(rows(9, due=20, apart=0.125), part=4, row=1.5)
+    for number in (1, 2, 3):
+        store.commit(tick(number, now=9.0, until=13.0, may_until=30))
+    late = [put(b"late", 50, 15)]
+    claims = store.commit(tick(4, now=9.5, until=13.5, may_until=30, commands=late))
+    assert offsets(claims) == [50]
 
 
 def test_a_backlog_with_a_quota_does_not_have_others_claimed_early(paced):

@@ -25,7 +25,7 @@ def measured(*commits: tuple[float, int, int]) -> Pace:
     for seconds, changed, claimed in commits:
         pace.begin()
         clock.now += seconds
-        pace.end(changed, claimed)
+        pace.end(changed, claimed, room=claimed)
     return pace
 
 
@@ -43,6 +43,24 @@ def test_a_part_is_a_thousand_rows_at_least_and_no_less_than_comes_in() -> None:
     slow = measured(*[(10.0, 1_000, 1_000)] * 5)
     assert slow.part(0) == 1_000
     assert slow.part(50_000) == 50_000
+
+
+def test_parts_grow_while_what_is_due_does_not_become_less() -> None:
+    pace = measured(*[(2.0, 10_000, 10_000)] * 5)
+    parts = []
+    for _ in range(5):
+        pace.follow(overdue=True)
+        parts.append(pace.part(0))
+    assert parts == [15_000, 30_000, 60_000, 60_000, 60_000]
+    pace.follow(overdue=False)
+    assert pace.part(0) == 7_500
+    pace.follow(overdue=True)
+    pace.end(100, 100, room=101)  # there was no more
+    pace.follow(overdue=True)
+    assert pace.part(0) == 7_500
+    pace.end(100, 0, room=0)  # nor could there be
+    pace.follow(overdue=True)
+    assert pace.part(0) == 7_500
 
 
 def test_one_commit_that_hangs_does_not_count() -> None:
@@ -75,6 +93,12 @@ def test_a_part_is_shared_out_among_the_lanes(lanes, most, wanted) -> None:
     assert room.at_most(most) == Room(wanted, 5, {"slow": 2})
 
 
+def test_of_a_part_half_is_for_what_has_no_quota() -> None:
+    room = Room((100,), 5, {"slow": 90, "slower": 1, "slowest": 0})
+    assert room.at_most(60).quotas == {"slow": 10, "slower": 1, "slowest": 0}
+    assert room.at_most(100) == room
+
+
 class Rows:
     """Pending rows, by their due in seconds; keys that are read are counted."""
 
@@ -83,6 +107,7 @@ class Rows:
         self.now = self.sight = 0.0
         self.ahead = Ahead()
         self.read = 0
+        self._goes_on = False
         self._pace = measured(*[(per_row * 10_000, 10_000, 10_000)] * 5)
 
     def put(self, dues: list[float]) -> None:
@@ -90,15 +115,16 @@ class Rows:
         self.ahead.added(len(dues))
 
     def claim(self, count: int) -> None:
+        self._goes_on = len(self.dues) >= count
         del self.dues[:count]
 
     def presses(self, farthest: float = 30.0, until: float = 4.0) -> bool:
         window = Window(*(int((self.now + n) * SECOND) for n in (0, until, farthest)))
         self.sight = window.sight / SECOND
         least = int(self.dues[0] * SECOND) if self.dues else PARKED
-        until = self.ahead.until(window, least, self._pace.lead, self._look)
-        assert window.until <= until <= max(window.until, window.farthest)
-        return until > window.until
+        self.until = self.ahead.until(window, least, self._goes_on, self._pace.lead, self._look)
+        assert window.until <= self.until <= max(window.until, window.farthest)
+        return self.until > max(window.until, least - 1)
 
     def _look(self, count: int) -> int:
         seen = [due for due in self.dues if self.now < due < self.sight][:count]
@@ -132,8 +158,9 @@ def test_nothing_is_looked_up_while_all_is_farther_away_than_it_may_claim() -> N
 
 
 def test_where_the_clock_stepped_back_nothing_presses() -> None:
-    rows = Rows(burst(100_000, due=2.0))
-    assert not rows.presses(farthest=1.0, until=1.0)
+    rows = Rows(burst(100_000, due=0.5))
+    assert not rows.presses(farthest=0.2, until=0.2)
+    assert rows.presses(farthest=1.0, until=0.2)
 
 
 def test_what_is_begun_is_done_to_its_end_and_what_is_left_can_wait() -> None:
@@ -154,11 +181,13 @@ def test_what_was_seen_and_is_claimed_by_now_has_nothing_begun() -> None:
 def test_a_backlog_that_does_not_go_away_hides_no_burst() -> None:
     rows = Rows(burst(64_000, due=25.0))
     assert rows.presses()
-    rows.dues = [-60.0]  # those were claimed, and this one may not be
-    rows.now = 40.0
-    assert not rows.presses()
-    rows.put(burst(64_000, due=65.0))
+    rows.claim(64_001)
+    rows.dues = [-60.0]  # this one may not be claimed
+    before = rows.until
+    rows.now = 10.0
+    rows.put(burst(64_000, due=35.0))
     assert rows.presses()
+    assert rows.until > before
 
 
 def test_a_burst_that_is_still_coming_in_is_noticed() -> None:

@@ -40,17 +40,24 @@ FLUSHES = ((b"a", b"b"), (b"c",), (b"d", b"e", b"f"), (b"g",))
 
 @pytest.mark.parametrize(
     ("most", "counts"),
-    [(None, [7]), (7, [7]), (100, [7]), (1, [2, 1, 3, 1]), (3, [3, 3, 1]), (4, [6, 1])],
+    [(None, [7]), (7, [7]), (100, [7]), (1, [1] * 7), (3, [3, 3, 1]), (4, [4, 3])],
 )
-def test_each_is_told_once_what_went_out_together_together(most, counts):
+def test_each_is_told_once(most, counts):
     assert told(report_of(*FLUSHES), most) == counts
 
 
 def test_the_oldest_come_first():
     report = report_of(*FLUSHES)
-    assert report.take(1)["source_offset"].to_pylist() == [0, 1]
+    assert report.take(1)["source_offset"].to_pylist() == [0]
     report.add(flush_of(b"z").items, Published(NOW, [(0, 1)], {}))
-    assert report.take(3).num_rows == 4
+    assert report.take(9)["source_offset"].to_pylist() == [1, 0, 0, 1, 2, 0, 0]
+
+
+def test_what_was_decided_stays_with_its_message() -> None:
+    decisions = {0: "again", 2: "dead", 3: "again"}
+    first, rest = Published(NOW, [None, (0, 1), None, None], decisions).cut(3)
+    assert first == Published(NOW, [None, (0, 1), None], {0: "again", 2: "dead"})
+    assert rest == Published(NOW, [None], {0: "again"})
 
 
 class Slow(MemoryStore):
