@@ -31,6 +31,7 @@ from state.row import BATCH_TIME, Entry, Status
 from state.version import Version
 
 HOLD_LIMIT = 6 * SECOND
+_NAMED = ("source_partition", "source_offset")
 
 
 class Batch(NamedTuple):
@@ -66,7 +67,8 @@ class SmallJob:
         self.taken, self.noted, self.number = [0, 0], 0, 0
         self.batch: Batch | None = None
         self.flights: dict[int, Flush] = {}
-        self.reported: list[tuple[Name, int, int | None]] = []  # decisions the next batch settles
+        self.reported: list[tuple[Name, int, int | None]] = []  # decisions the state is to learn of
+        self.told: set[tuple[Name, int]] = set()  # those that the batch under way tells it
         self.at_point: Callable[[Point], None] = lambda point: None
         self.patches = ExitStack()
         for target, name, stand_in in (
@@ -113,6 +115,7 @@ class SmallJob:
         self._check(found)
         self.outbox = Outbox(found.publishers, 0, threading.Event(), self.clock, HOLD_LIMIT)
         self.outbox.begin(found.waiting, self.store.last_batch, found.watermarks)
+        self.outbox.reported = self._listening(self.outbox.reported)
         horizon, backlog = Horizon(4 * SECOND, 8 * SECOND), Backlog(self.claim_limit, 10_000, {})
         self.ticker = Ticker(self.store, self.outbox, horizon, backlog, Measure())
         self.ticker.close_when_new(found.out, self.clock())
@@ -125,7 +128,7 @@ class SmallJob:
 
     def crash(self, lanes: int, zombie: bool = False, crash_on_marker: int | None = None) -> None:
         """Lose all that is in memory and start; a zombie's transactions end while that happens."""
-        flights, self.flights, self.reported = self.flights, {}, []
+        flights, self.flights, self.reported, self.told = self.flights, {}, [], set()
         old = [worker._publisher for worker in self.outbox._workers]
         self.kept.close(self.store)
 
@@ -232,12 +235,25 @@ class SmallJob:
 
         def reached(point: Point) -> None:
             if point is Point.AFTER_COMMIT and self.batch is not None:
-                decisions = self.reported + [note[:3] for note in self.batch.notes]
-                self.reported = []
+                decisions = [d for d in self.reported if d[:2] in self.told]
+                self.reported = [d for d in self.reported if d[:2] not in self.told]
+                decisions += [note[:3] for note in self.batch.notes]
                 self.model.take(self.batch.by_key(), decisions, self._is_stale)
             at_point(point)
 
         return reached
+
+    def _listening(self, reported: Callable[..., pa.Table]) -> Callable[..., pa.Table]:
+        """Note which decisions are told: a batch may leave some to the next ones."""
+
+        def heard(most: int | None = None) -> pa.Table:
+            table = reported(most)
+            names = zip(*(table.column(name).to_pylist() for name in _NAMED), strict=True)
+            attempts = table.column("attempt").to_pylist()
+            self.told = {(name, n) for name, n in zip(names, attempts, strict=True) if n}
+            return table
+
+        return heard
 
     def _is_stale(self, name: tuple[int, int]) -> bool:
         """Ask the store: it may have forgotten a newer command whose version is closed."""

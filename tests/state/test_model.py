@@ -19,6 +19,8 @@ from small_kafka import Crash
 from steps import step_of
 
 import state.memory
+import state.mongo.ahead
+import state.mongo.pace
 import state.outcomes
 import state.resolve
 from pipeline.outbox.lane import Lane
@@ -145,7 +147,10 @@ class Protocol(RuleBasedStateMachine):
             open_ones = [f for f in self.job.model.fates.values() if f.state in NOT_CLOSED]
             if not (open_ones or self.job.unread()):
                 break
-        self.job.tick(lambda point: None)  # the last receipts
+        for _ in range(1 + len(self.job.model.fates)):  # the last receipts, perhaps one at a time
+            self.job.tick(lambda point: None)
+            if self.job.store.unsettled().num_rows == 0:
+                break
 
     def _check(self):
         model, rows = self.job.model, self.kept.rows(self.job.store)
@@ -206,6 +211,19 @@ def test_the_same_holds_for_a_state_in_delta_tables():
 
 def test_the_same_holds_for_a_state_in_mongodb(mongo, monkeypatch):
     monkeypatch.setattr(InMongo, "uri", mongo.uri)
+    explore(ProtocolInMongo, 12)
+
+
+def test_the_same_holds_where_outcomes_are_told_one_at_a_time(monkeypatch):
+    monkeypatch.setattr(state.memory.MemoryStore, "outcomes_at_once", 1)
+    explore(Protocol, 100)
+
+
+def test_the_same_holds_in_mongodb_where_each_claim_and_outcome_takes_a_second(mongo, monkeypatch):
+    monkeypatch.setattr(InMongo, "uri", mongo.uri)
+    monkeypatch.setattr(state.mongo.ahead, "_COUNTS", (1, 2, 4))
+    for name, value in (("_GUESS", 1.0), ("_LEAST", 1), ("_TELLING", 1_000)):
+        monkeypatch.setattr(state.mongo.pace, name, value)
     explore(ProtocolInMongo, 12)
 
 
