@@ -6,7 +6,7 @@ rate: then only so many a second of it are claimed, and messages that fall due n
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -43,28 +43,22 @@ class Backlog:
         quotas = {topic: int(saved) for topic, saved in self._saved.items()}
         return Room(lanes, now - _OVERDUE, quotas)
 
-    def claimed(self, claims: pa.Table, room: Room, oldest: int | None) -> None:
-        """Take note of a batch's claims; ``oldest`` is the least due of what is still pending."""
+    def claimed(self, claims: pa.Table, room: Room) -> None:
+        """Take note of a batch's claims."""
         late = claims.column(DUE).to_numpy() < room.backlog_before
         if self._rates and late.any():
             topics = np.array(claims.column(OUTPUT_TOPIC).to_pylist(), object)[late]
             for topic in self._saved:
                 self._saved[topic] -= float((topics == topic).sum())
         self._claimed += int(late.sum())
-        self._tell(oldest, room)
 
-    def _save_up(self, now: int) -> None:
-        passed = (now - self._since) / 1_000_000 if self._since else _BURST
-        self._since = now
-        for topic, rate in self._rates.items():
-            most = max(rate * _BURST, 1.0)
-            self._saved[topic] = min(self._saved[topic] + rate * max(passed, 0.0), most)
-
-    def _tell(self, oldest: int | None, room: Room) -> None:
+    def tell(self, now: int, next_due: Callable[[], int | None]) -> None:
+        """Say now and then how it goes; ``next_due`` returns the least due of what is pending."""
         if time.monotonic() - self._told < _TELL_EVERY:
             return
         self._told = time.monotonic()
-        if oldest is not None and oldest < room.backlog_before:
+        oldest = next_due()
+        if oldest is not None and oldest < now - _OVERDUE:
             log.info(
                 "catching up: %d overdue messages taken since the last word, the oldest that "
                 "waits was due %s",
@@ -74,3 +68,10 @@ class Backlog:
         elif self._claimed:
             log.info("caught up: %d overdue messages taken since the last word", self._claimed)
         self._claimed = 0
+
+    def _save_up(self, now: int) -> None:
+        passed = (now - self._since) / 1_000_000 if self._since else _BURST
+        self._since = now
+        for topic, rate in self._rates.items():
+            most = max(rate * _BURST, 1.0)
+            self._saved[topic] = min(self._saved[topic] + rate * max(passed, 0.0), most)

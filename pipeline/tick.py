@@ -12,7 +12,7 @@ from pipeline.clock import instant_text, now_micros
 from pipeline.deliberate import Decided, deliberate
 from pipeline.horizon import Horizon
 from pipeline.measure import Measure
-from pipeline.observe.observer import SILENT, Observer, Ticked
+from pipeline.observe.observer import SILENT, Observer, Standing, Ticked
 from pipeline.outbox.item import Item
 from pipeline.outbox.outbox import Outbox
 from pipeline.outbox.report import closed_unseen, ended, settled_unseen
@@ -20,7 +20,6 @@ from pipeline.outbox.told import Notes
 from pipeline.said import Read, Said, identities, said_in
 from state.crashpoint import Point, reach
 from state.errors import StateError
-from state.figures import Figures
 from state.row import Entry, Status
 from state.store import Store, Tick
 
@@ -132,6 +131,7 @@ class Ticker:
         self._store.maintain(said.now, busy=self._outbox.standing().overdue > _MUCH)
         self._measure.lap("maintain")
         self._measure.ended(number, said, claims.num_rows, self._outbox.waiting)
+        self._backlog.tell(said.now, self._store.next_due)
         self._tell_observer()
         reach(Point.AFTER_TICK)
         self._outbox.ease(_MUCH, _GIVE_WAY)
@@ -167,7 +167,7 @@ class Ticker:
             )
         )
         self._observer.taken(commands)
-        self._backlog.claimed(claims, room, self._store.next_due())
+        self._backlog.claimed(claims, room)
         return claims
 
     def _reported(self, commands: int) -> pa.Table:
@@ -198,19 +198,21 @@ class Ticker:
     def _tell_observer(self) -> None:
         if not self._observer.listens:
             return
-        measure, next_due = self._measure, self._store.next_due()
-        figures = self._figures()
+        measure, standing = self._measure, self._standing()
         self._observer.ticked(
-            Ticked(now_micros(), measure.seconds, measure.laps, next_due, self._ahead, figures)
+            Ticked(now_micros(), measure.seconds, measure.laps, self._ahead, standing)
         )
 
-    def _figures(self) -> Figures | None:
-        """Look at the state's figures now and then; without them a batch is as good."""
+    def _standing(self) -> Standing | None:
+        """Look at the state now and then; without its figures a batch is as good.
+
+        Not after every batch: a store may still be busy with it, and would be waited for.
+        """
         if time.monotonic() - self._asked_at < _ASK_EVERY:
             return None
         self._asked_at = time.monotonic()
         try:
-            return self._store.figures(now_micros())
+            return Standing(self._store.figures(now_micros()), self._store.next_due())
         except Exception:
             log.warning("the state's figures are missing", exc_info=True)
             self._asked_at = math.inf  # once is enough

@@ -99,9 +99,9 @@ class FiguresObserver(Observer):
             self._tallies.record(the.STAGE, [seconds], stage=stage)
         self._tallies.set(the.LAST_TICK, _seconds(tick.ended_at))
         self._tallies.set(the.LOOKAHEAD, _seconds(tick.lookahead))
-        self._next_due = tick.next_due
-        if tick.figures is not None:
-            self._note(tick.figures)
+        if tick.standing is not None:
+            self._next_due = tick.standing.next_due
+            self._note(tick.standing.figures)
 
     def lagged(self, lag: Mapping[str, int]) -> None:
         """Note it."""

@@ -44,15 +44,22 @@ class Flushed:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How the state stands, and the next due instant of what is pending in it."""
+
+    figures: Figures
+    next_due: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Ticked:
     """How a micro-batch went."""
 
     ended_at: int  # microseconds
     seconds: float
     stages: Mapping[str, float]
-    next_due: int | None  # of what is pending in the state
     lookahead: int  # microseconds
-    figures: Figures | None  # not with every one
+    standing: Standing | None  # not with every one
 
 
 @dataclass(frozen=True, slots=True)

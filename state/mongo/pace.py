@@ -1,13 +1,11 @@
 """Knows how long a commit takes for each row, and so how many rows it had better claim.
 
-It measures by the clock of this machine. That is no part of what a commit says: it decides how many
+It goes by the clock of this machine. That is no part of what a commit says: it decides how many
 rows are claimed, and the commit then fixes which.
 """
 
 import statistics
-import time
 from collections import deque
-from collections.abc import Callable
 
 _GUESS = 0.0005  # seconds for a row, before anything was measured
 _PART = 1.5  # seconds of claiming in one commit
@@ -23,25 +21,19 @@ _TICKS = 2.0  # seconds until the first part is claimed, and from the last to it
 class Pace:
     """Follows the recent commits; one that took far longer than the others does not count."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._begun = 0.0
+    def __init__(self) -> None:
         self._costs = deque([_GUESS], maxlen=_REMEMBERED)
         self._times = 1
         self.is_full = False  # whether the last commit had at least as much to claim as it might
 
-    def begin(self) -> None:
-        """Say that a commit begins."""
-        self._begun = self._clock()
-
-    def end(self, changed: int, claimed: int, room: int) -> None:
-        """Say that it has ended, how many documents it has changed, how many of them claimed.
+    def took(self, seconds: float, changed: int, claimed: int, room: int) -> None:
+        """Hear how long a commit took, how many documents it has changed, how many of them claimed.
 
         ``room`` is how many it might have claimed.
         """
         self.is_full = 0 < room <= claimed
         if claimed >= _TELLING:
-            self._costs.append((self._clock() - self._begun) / max(changed, claimed))
+            self._costs.append(seconds / max(changed, claimed))
 
     def follow(self, overdue: bool) -> None:
         """Make parts larger while rows are ``overdue`` after a full one: large commits do more.

@@ -1,11 +1,13 @@
 """The state store in MongoDB.
 
 A tick reads the keys it names and the rows it may claim, works out what becomes of them, writes
-that to the journal, commits by changing one document, and has the changes carried out. So it costs
-as much as it says and claims, whatever is pending. Calls from several threads take turns.
+that to the journal, and commits by changing one document. The changes are carried out behind it:
+the next call that asks the collections waits for them. So a tick costs as much as it says and
+claims, whatever is pending. Calls from several threads take turns.
 """
 
 import logging
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,6 +29,7 @@ from state.errors import StateError
 from state.figures import Figures, live_in
 from state.lines import command_lines
 from state.mongo.ahead import Window
+from state.mongo.behind import Behind
 from state.mongo.changes import Moment
 from state.mongo.claiming import Claimed, Claiming
 from state.mongo.dividing import divide
@@ -75,6 +78,20 @@ class Plan(NamedTuple):
     claims: pa.Table
     releasing: bool  # whether more may have to be brought back
 
+    @property
+    def changed(self) -> int:
+        """How many documents it changes."""
+        return sum(len(part.items) for part in self.parts)
+
+
+class Measured(NamedTuple):
+    """A commit that is being carried out: when it began, what it did, what it might have."""
+
+    begun: float
+    changed: int
+    claimed: int
+    room: int
+
 
 class MongoStore(TakesTurns):
     """Keeps schedules in a database; see state.store for what each call promises."""
@@ -88,6 +105,8 @@ class MongoStore(TakesTurns):
         self._writer = str(uuid.uuid4())
         self._purge = Purge(reach, settings.keep_closed)
         self._pace = Pace()
+        self._behind = Behind()
+        self._measured: Measured | None = None
         self._mind: Mind | None = None
         self._id = self._known().meta.state_id
 
@@ -117,7 +136,7 @@ class MongoStore(TakesTurns):
     @in_turn
     def commit(self, tick: Tick) -> pa.Table:
         """Commit one micro-batch and return its claims."""
-        mind = self._known()
+        mind = self._carried_out()
         if tick.batch <= mind.meta.last_batch:
             return self._made(tick.batch)
         commands = not_taken(tick.commands, mind.taken)
@@ -138,14 +157,14 @@ class MongoStore(TakesTurns):
     @in_turn
     def unsettled(self) -> pa.Table:
         """Return every claimed row, ordered by due."""
-        return self._claimed({LAST_CLAIM: {"$gte": self._known().meta.oldest_claim}})
+        return self._claimed({LAST_CLAIM: {"$gte": self._carried_out().meta.oldest_claim}})
 
     @in_turn
     def settle(self, outcomes: pa.Table, now: int) -> None:
         """Record outcomes outside of a batch."""
         if outcomes.num_rows == 0:
             return
-        meta = self._known().meta
+        meta = self._carried_out().meta
         nothing = COMMANDS.empty_table()
         tick = Tick(meta.last_batch, now, nothing, outcomes, 0, _NO_ROOM)
         self._own(meta.lanes)
@@ -154,7 +173,7 @@ class MongoStore(TakesTurns):
     @in_turn
     def take(self, commands: pa.Table, upto: Marks, now: int, lanes: int) -> None:
         """Commit commands outside of a batch."""
-        fresh = not_taken(commands, self._known().taken)
+        fresh = not_taken(commands, self._carried_out().taken)
         self._own(lanes)
         nothing, room = OUTCOMES.empty_table(), Room((0,) * lanes)
         tick = Tick(self._known().meta.last_batch, now, fresh, nothing, 0, room)
@@ -163,14 +182,14 @@ class MongoStore(TakesTurns):
     @in_turn
     def pending(self, identities: Sequence[bytes], whole: bool) -> pa.Table:
         """Return the pending versions of some identities."""
-        beside = self._known().beside
+        beside = self._carried_out().beside
         named = set(identities)
         return self._reach.surely(lambda: pending_rows(self._db, named, whole, beside))
 
     @in_turn
     def next_due(self) -> int | None:
         """Return an instant at or before the least due of all pending rows; None when none."""
-        mind = self._known()
+        mind = self._carried_out()
         if not mind.sure:
             lanes, places = mind.meta.lanes, self._places(mind)
             mind.least = self._reach.surely(lambda: least_due(self._db, places, lanes))
@@ -180,7 +199,7 @@ class MongoStore(TakesTurns):
     @in_turn
     def figures(self, now: int) -> Figures:
         """Tell how the state stands; only what is overdue has to be asked for."""
-        mind = self._known()
+        mind = self._carried_out()
         counts, places = mind.meta.counts, self._places(mind)
         overdue = (
             self._reach.surely(lambda: count_due(self._db, places, mind.meta.lanes, now))
@@ -197,6 +216,7 @@ class MongoStore(TakesTurns):
     @in_turn
     def renew(self) -> None:
         """Gather everything anew if another has committed since."""
+        self._carried_out()
         newest = self._reach.surely(lambda: read_meta(self._db, self._reach.address))
         if (newest.seq, newest.writer) != (self._known().meta.seq, self._known().meta.writer):
             self._mind = None
@@ -209,6 +229,10 @@ class MongoStore(TakesTurns):
     @in_turn
     def close(self) -> None:
         """Let go of the connections; what was committed stays."""
+        try:
+            self._carried_out()
+        except Exception as failure:
+            log.info("the last commit is left to the next start to carry out (%s)", failure)
         self._purge.close()
         self._reach.close()
 
@@ -217,6 +241,21 @@ class MongoStore(TakesTurns):
         if self._mind is None:
             self._mind = self._reach.surely(self._recalled)
         return self._mind
+
+    def _carried_out(self) -> Mind:
+        """Return what is known once the collections are as the last commit leaves them."""
+        measured, self._measured = self._measured, None
+        try:
+            done = self._behind.end()
+        except BaseException:
+            self._mind = None  # read anew, and carried out before anything else
+            raise
+        mind = self._known()
+        if done is not None:
+            mind.beside = done.beside
+            if measured is not None:
+                self._pace.took(done.ended - measured.begun, *measured[1:])
+        return mind
 
     def _recalled(self) -> Mind:
         meta = read_meta(self._db, self._reach.address)
@@ -227,7 +266,7 @@ class MongoStore(TakesTurns):
         return recall(self._db, meta)
 
     def _claimed(self, where: Document) -> pa.Table:
-        self._known()
+        self._carried_out()
         return self._reach.surely(lambda: claimed_rows(self._db, where))
 
     def _made(self, batch: int) -> pa.Table:
@@ -283,8 +322,7 @@ class MongoStore(TakesTurns):
             self._set_meta(self._known().meta, self._known().meta.after(lanes=lanes))
 
     def _commit(self, tick: Tick, commands: pa.Table, upto: Marks | None = None) -> pa.Table:
-        mind = self._known()
-        self._pace.begin()
+        mind, begun = self._known(), time.monotonic()
         plan = self._reach.surely(lambda: self._planned(tick, commands, upto or {}))
         if plan is None:
             return ROW.empty_table()
@@ -293,17 +331,18 @@ class MongoStore(TakesTurns):
         self._reach.surely(lambda: write_journal(self._db, after.token, plan.parts))
         reach(Point.DURING_COMMIT)
         self._set_meta(mind.meta, after)
-        self._reach.surely(lambda: self._send(plan.parts))
-        if after.seq % _FORGET_EVERY == 0:
-            self._reach.surely(lambda: forget_before(self._db, after.seq))
-        if mind.beside or plan.scene.leaves_beside:
-            beside = self._reach.surely(lambda: any_pending(self._db, VERSIONS))
-        else:
-            beside = False
-        self._mind = _remembered(mind, plan, beside)
-        changed = sum(len(part.items) for part in plan.parts)
-        self._pace.end(changed, plan.claims.num_rows, tick.room.total)
+        self._mind = _remembered(mind, plan)
+        beside = self._mind.beside
+        self._measured = Measured(begun, plan.changed, plan.claims.num_rows, tick.room.total)
+        self._behind.begin(lambda: self._carry_out(after.seq, plan.parts, beside))
         return plan.claims
+
+    def _carry_out(self, seq: int, parts: Sequence[Chunk], beside: bool) -> bool:
+        """Have the documents changed; return whether ``versions`` has pending rows then."""
+        self._reach.surely(lambda: self._send(parts))
+        if seq % _FORGET_EVERY == 0:
+            self._reach.surely(lambda: forget_before(self._db, seq))
+        return beside and self._reach.surely(lambda: any_pending(self._db, VERSIONS))
 
     def _planned(self, tick: Tick, commands: pa.Table, upto: Marks) -> Plan | None:
         """Work out what a commit is to change; nothing is written or remembered yet."""
@@ -382,8 +421,8 @@ def _raised(taken: HighMarks, commands: pa.Table, upto: Marks) -> Marks:
     return marks.as_dict()
 
 
-def _remembered(mind: Mind, plan: Plan, beside: bool) -> Mind:
-    """Return what is known once a plan is carried out."""
+def _remembered(mind: Mind, plan: Plan) -> Mind:
+    """Return what is known once a plan is committed."""
     plan.scene.remember(mind.outstanding)
     for document, newest, place in plan.claimed.documents():
         mind.outstanding.add(document, newest, place)
@@ -394,7 +433,7 @@ def _remembered(mind: Mind, plan: Plan, beside: bool) -> Mind:
         HighMarks(plan.meta.taken),
         mind.outstanding,
         mind.ahead,
-        beside=beside,
+        beside=mind.beside or plan.scene.leaves_beside,
         made=made,
         releasing=plan.releasing,
     )

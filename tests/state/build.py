@@ -9,7 +9,7 @@ import pyarrow as pa
 from state.claims import Room
 from state.pausing import Paused
 from state.row import COMMANDS, OF_COMMAND, OUTCOMES, PARKED, Entry, Kind
-from state.store import Tick
+from state.store import Store, Tick
 
 SECOND = 1_000_000
 START = 1_800_000_000 * SECOND
@@ -124,6 +124,13 @@ def tick(
         paused=paused,
         may_claim_until=None if may_until is None else at(may_until),
     )
+
+
+def carried_out(store: Store, said: Tick) -> pa.Table:
+    """Commit, and wait until the store has done all of it: the next question would."""
+    claims = store.commit(said)
+    store.unsettled()
+    return claims
 
 
 def every(seconds: float, first: float, **more: Any) -> str:

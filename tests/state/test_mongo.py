@@ -1,10 +1,11 @@
 """The MongoDB store keeps every promise, on a real server."""
 
+import itertools
 import os
 import uuid
 
 import pytest
-from build import at, every, names, outcome, put, receipt, settled, tick
+from build import at, carried_out, every, names, outcome, put, receipt, settled, tick
 from conformance import Conformance
 from pymongo import MongoClient
 from subject import Subject
@@ -89,11 +90,10 @@ class Killed(Exception):
 
 
 def kill_at(monkeypatch, wanted, times=1):
-    reached = []
+    reached = itertools.count(1)
 
     def perhaps(point):
-        reached.append(point)
-        if point is wanted and reached.count(wanted) == times:
+        if point is wanted and next(reached) == times:
             raise Killed
 
     monkeypatch.setattr(state.mongo.store, "reach", perhaps)
@@ -112,13 +112,13 @@ def test_a_commit_cut_short_while_it_is_carried_out_is_finished_by_the_next_life
     opened, settings, monkeypatch, times
 ):
     store = opened(batch_rows=3)
-    store.commit(tick(0, commands=many(12)))
+    carried_out(store, tick(0, commands=many(12)))
     expected = MemoryStore(DAY)
     expected.commit(tick(0, commands=many(12)))
     said = {"commands": many(8, first=20, due=0), "until": 5.004}
     kill_at(monkeypatch, Point.DURING_APPLY, times)
     with pytest.raises(Killed):
-        store.commit(tick(1, now=1, **said))
+        carried_out(store, tick(1, now=1, **said))
     seen_before = open_inspector(settings).stats(at(1)).ledger
     monkeypatch.undo()
     again = opened()
@@ -136,10 +136,10 @@ def test_a_crash_between_any_two_writes_neither_skips_nor_doubles_an_occurrence(
     store, expected = opened(batch_rows=1), MemoryStore(DAY)
     first = [put(key, n, due=5, policy=every(1, first=5)) for n, key in enumerate([b"a", b"b"])]
     for each in (store, expected):
-        each.commit(tick(0, commands=first))
+        carried_out(each, tick(0, commands=first))
     kill_at(monkeypatch, Point.DURING_APPLY, times)
     with pytest.raises(Killed):
-        store.commit(tick(1, 6, until=6))
+        carried_out(store, tick(1, 6, until=6))
     monkeypatch.undo()
     again = opened(batch_rows=1)
     for batch in (1, 2):
@@ -154,7 +154,7 @@ def test_a_crash_between_any_two_writes_neither_skips_nor_doubles_an_occurrence(
 
 def test_a_commit_that_is_only_in_the_journal_never_was(opened, settings, monkeypatch):
     store = opened()
-    store.commit(tick(0, commands=many(3)))
+    carried_out(store, tick(0, commands=many(3)))
     kill_at(monkeypatch, Point.DURING_COMMIT)
     with pytest.raises(Killed):
         store.commit(tick(1, commands=many(3, first=5), until=100))
@@ -173,10 +173,10 @@ def test_a_commit_that_is_only_in_the_journal_never_was(opened, settings, monkey
 def test_a_batch_replayed_after_its_commit_claims_nothing_more(opened, monkeypatch):
     """Rows added on replay would count as published: the lane's marker may name the batch."""
     store = opened()
-    store.commit(tick(0, commands=many(4, due=5)))
+    carried_out(store, tick(0, commands=many(4, due=5)))
     kill_at(monkeypatch, Point.DURING_APPLY)
     with pytest.raises(Killed):
-        store.commit(tick(1, until=5.001))
+        carried_out(store, tick(1, until=5.001))
     monkeypatch.undo()
     again = opened()
     assert names(again.commit(tick(1, until=100))) == [(b"0", 0), (b"1", 1)]
@@ -189,6 +189,7 @@ def test_the_changes_of_a_commit_sent_again_change_nothing_and_are_counted(opene
     store.commit(tick(0, commands=many(5), until=5.001))
     first = db["journal"].find_one({"seq": 1})["token"]
     store.settle(settled(outcome(b"0", 0, "done", **receipt())), at(9))
+    store.unsettled()
     before = list(db["schedules"].find())
     parts = read_journal(db, first)
     assert state.mongo.sending.carry_out(db, parts) == 5
@@ -249,7 +250,7 @@ def test_a_reader_beside_the_job_does_not_take_the_state_over(opened, settings):
 
 def test_a_due_query_reads_what_it_returns_and_nothing_else(opened, db, monkeypatch):
     store = opened()
-    store.commit(tick(0, commands=many(3_000, due=5), limit=Room((1, 1))))
+    carried_out(store, tick(0, commands=many(3_000, due=5), limit=Room((1, 1))))
     asked = []
     find = type(db["schedules"]).find
 

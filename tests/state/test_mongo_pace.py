@@ -1,7 +1,7 @@
 """MongoDB claims in parts, and begins early where much falls due at once."""
 
 import pytest
-from build import at, every, names, numbers, outcome, put, receipt, tick
+from build import at, carried_out, every, names, numbers, outcome, put, receipt, tick
 from pymongo import MongoClient
 
 import state.mongo.ahead
@@ -47,7 +47,7 @@ def paced(store):
     """Return the store with rows that are pending, at a pace."""
 
     def begin(rows, lanes=1, **pace):
-        store.commit(tick(0, commands=rows, limit=Room((0,) * lanes)))
+        carried_out(store, tick(0, commands=rows, limit=Room((0,) * lanes)))
         store._pace = Given(**pace)
         return store
 

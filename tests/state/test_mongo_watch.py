@@ -1,7 +1,7 @@
 """Lists of a state in MongoDB read what they show, and a process that watches it counts nothing."""
 
 import pytest
-from build import A, B, at, every, names, outcome, put, receipt, tick
+from build import A, B, at, carried_out, every, names, outcome, put, receipt, tick
 from promises_answers import Answers
 from promises_moved import Moved
 from promises_outcomes import Outcomes
@@ -79,7 +79,7 @@ def large(store):
     store.commit(tick(1, commands=out, until=5, limit=room))
     ends = [outcome(row["key"], row["source_offset"], "done", **receipt()) for row in out]
     store.commit(tick(2, now=3, outcomes=ends, limit=room))
-    store.commit(tick(3, now=4, commands=[put(A, 9_000, due=9_000)], limit=room))
+    carried_out(store, tick(3, now=4, commands=[put(A, 9_000, due=9_000)], limit=room))
     return store
 
 
@@ -137,7 +137,7 @@ def _without_first(keys, key):
 
 def test_what_the_last_commit_changes_is_seen_before_it_is_carried_out(settings, large, db):
     plain, watcher = open_inspector(settings), open_watcher(settings)
-    large.commit(tick(4, now=5, commands=[put(B, 9_001, due=2, output_topic="t9")]))
+    carried_out(large, tick(4, now=5, commands=[put(B, 9_001, due=2, output_topic="t9")]))
     key = b"in\0" + B
     written = db["schedules"].find_one({"_id": key})
     db["schedules"].delete_one({"_id": key})  # as if it were yet to be written

@@ -6,7 +6,19 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from build import at, cancel, every, identity_of, ignored, outcome, put, receipt, settled, tick
+from build import (
+    at,
+    cancel,
+    carried_out,
+    every,
+    identity_of,
+    ignored,
+    outcome,
+    put,
+    receipt,
+    settled,
+    tick,
+)
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -272,7 +284,7 @@ class InMongo(Stores):
             for module in (state.mongo.store, state.mongo.sending):
                 patch.setattr(module, "reach", self._crash)
             try:
-                return store.commit(said)
+                return carried_out(store, said)
             except Killed:
                 self.reopen()
         return self.store.commit(said)

@@ -28,7 +28,7 @@ def test_a_rate_gives_a_quota_that_is_saved_up_and_spent():
     backlog = Backlog(100, 100, {"slow": 10})
     room = backlog.room((0,), NOW)
     assert room.quotas == {"slow": 20}
-    backlog.claimed(claims("slow", 20), room, None)
+    backlog.claimed(claims("slow", 20), room)
     assert backlog.room((0,), NOW + SECOND).quotas == {"slow": 10}
     assert backlog.room((0,), NOW + 60 * SECOND).quotas == {"slow": 20}
 
@@ -36,13 +36,13 @@ def test_a_rate_gives_a_quota_that_is_saved_up_and_spent():
 def test_what_falls_due_now_or_goes_elsewhere_spends_no_quota():
     backlog = Backlog(100, 100, {"slow": 10})
     room = backlog.room((0,), NOW)
-    backlog.claimed(claims("slow", 5, due=NOW), room, None)
-    backlog.claimed(claims("other", 5), room, None)
+    backlog.claimed(claims("slow", 5, due=NOW), room)
+    backlog.claimed(claims("other", 5), room)
     assert backlog.room((0,), NOW).quotas == {"slow": 20}
 
 
 def test_a_clock_that_steps_back_saves_nothing_up():
     backlog = Backlog(100, 100, {"slow": 10})
     room = backlog.room((0,), NOW)
-    backlog.claimed(claims("slow", 20), room, None)
+    backlog.claimed(claims("slow", 20), room)
     assert backlog.room((0,), NOW - 60 * SECOND).quotas == {"slow": 0}

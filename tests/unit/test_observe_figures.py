@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.observe import catalogue as the
 from pipeline.observe.figures import FiguresObserver
-from pipeline.observe.observer import Flushed, Lanes, Observer, Observers, Settled, Ticked
+from pipeline.observe.observer import Flushed, Lanes, Observer, Observers, Settled, Standing, Ticked
 from pipeline.observe.tallies import MOST_SETS, OVERFLOW, Tallies
 from state import row
 from state.figures import Figures, Fold
@@ -47,9 +47,10 @@ def commands(*lines: dict) -> pa.Table:
     return pa.Table.from_pylist(list(lines), schema=row.COMMANDS)
 
 
-def ticked(figures: Figures | None = None, **said) -> Ticked:
-    usual = {"ended_at": NOW, "seconds": 0.3, "stages": {}, "next_due": None, "lookahead": 0}
-    return Ticked(**(usual | said), figures=figures)
+def ticked(figures: Figures | None = None, next_due: int | None = None, **said) -> Ticked:
+    usual = {"ended_at": NOW, "seconds": 0.3, "stages": {}, "lookahead": 0}
+    standing = None if figures is None else Standing(figures, next_due)
+    return Ticked(**(usual | said), standing=standing)
 
 
 def test_what_comes_in_is_counted_by_topic_and_reason(
@@ -131,6 +132,8 @@ def test_what_waits_is_looked_at_when_it_is_asked_for(
     lanes[0] = Lanes(0, 0, 0, None)
     assert numbers(tallies, the.NEXT_DUE) == {(): 1_001.0}
     observer.ticked(ticked())
+    assert numbers(tallies, the.NEXT_DUE) == {(): 1_001.0}  # the state was not looked at
+    observer.ticked(ticked(Figures(0, 0, Counts())))
     assert numbers(tallies, the.OVERDUE_AGE) == {(): 0.0}
     assert numbers(tallies, the.NEXT_DUE) == {}
 

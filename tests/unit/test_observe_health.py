@@ -23,7 +23,7 @@ from pipeline.quiet import quiet
 from pipeline.source import with_timeouts
 from state.errors import KafkaError
 
-TICK = Ticked(0, 0.1, {}, None, 0, None)
+TICK = Ticked(0, 0.1, {}, 0, None)
 
 
 class Job:

@@ -12,7 +12,7 @@ from pipeline.config.load import load_settings
 from pipeline.observe.observer import Flushed, Sent, Ticked
 from pipeline.observe.open import observing
 
-TICK = Ticked(0, 0.1, {}, None, 0, None)
+TICK = Ticked(0, 0.1, {}, 0, None)
 HEADERS = [("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")]
 FLUSH = Flushed(0, 0, 1, lambda: iter([Sent("out", HEADERS, 0)]))
 

@@ -10,22 +10,11 @@ from state.row import PARKED
 SECOND = 1_000_000
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def measured(*commits: tuple[float, int, int]) -> Pace:
     """Return a pace after commits of so many seconds, changes and claims."""
-    clock = Clock()
-    pace = Pace(clock)
+    pace = Pace()
     for seconds, changed, claimed in commits:
-        pace.begin()
-        clock.now += seconds
-        pace.end(changed, claimed, room=claimed)
+        pace.took(seconds, changed, claimed, room=claimed)
     return pace
 
 
@@ -55,10 +44,10 @@ def test_parts_grow_while_what_is_due_does_not_become_less() -> None:
     pace.follow(overdue=False)
     assert pace.part(0) == 7_500
     pace.follow(overdue=True)
-    pace.end(100, 100, room=101)  # there was no more
+    pace.took(0.1, 100, 100, room=101)  # there was no more
     pace.follow(overdue=True)
     assert pace.part(0) == 7_500
-    pace.end(100, 0, room=0)  # nor could there be
+    pace.took(0.1, 100, 0, room=0)  # nor could there be
     pace.follow(overdue=True)
     assert pace.part(0) == 7_500
 
