@@ -2,6 +2,7 @@
 
 import time
 
+from bench.soak_heap import TOUCHED
 from pipeline.leashed import Leashed
 from tests.acceptance.lives import Lives
 
@@ -15,8 +16,8 @@ class HeldLives(Lives):
         """Start the job; it ends when this process ends."""
         self.logs.append(self._folder / f"life-{len(self.logs)}.log")
         self.logs[-1].touch()
-        ticks = str(self._folder / "ticks.jsonl")
-        self.held = Leashed(self._words("run", "--measure", ticks, *words), self.logs[-1])
+        run = self._words("run", "--measure", str(self._folder / "ticks.jsonl"), *words)
+        self.held = Leashed(["env", f"JDK_JAVA_OPTIONS={TOUCHED}", *run], self.logs[-1])
 
     @property
     def has_ended(self) -> bool:

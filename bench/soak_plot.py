@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt
 from bench.soak_verdict import Sample
 
 _PANELS: dict[str, dict[str, str]] = {
-    "memory, MB": {"jvm_mb": "JVM", "python_mb": "Python"},
+    "memory, MB": {"jvm_mb": "JVM", "heap_mb": "of it live", "python_mb": "Python"},
     "tick, ms": {"tick_p50_ms": "p50", "tick_p95_ms": "p95"},
     "lateness, ms": {"late_p50_ms": "p50", "late_p99_ms": "p99"},
     "pending": {"pending": "pending"},

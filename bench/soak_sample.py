@@ -9,12 +9,15 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from bench.soak_heap import live_mb
 from bench.soak_observer import SEEN
+from bench.soak_verdict import WARM
 from state.delta.layout import HISTORY
 from state.errors import DuestreamError
 from state.inspect import Inspector, Status, now_micros
 
 Sample = dict[str, float | None]
+_HEAP_EVERY = 60.0  # seconds: to look into the heap takes Java some tenths of a second
 
 
 class Sampler:
@@ -32,6 +35,7 @@ class Sampler:
         self.begun = time.monotonic()
         self._read = {"ticks": 0, "seen": 0}  # bytes of the files that earlier samples are of
         self._life = (0, 0.0)  # the process looked at last, and since when
+        self._looked_into_heap = 0.0
         self.samples: list[Sample] = []
 
     def take(self, running: bool) -> Sample:
@@ -42,6 +46,7 @@ class Sampler:
             "second": time.monotonic() - self.begun,
             "life": self._age(),
             **self._memory(),
+            "heap_mb": self._heap(),
             **_files(self._state_folder),
             "checkpoint_files": _files(self._folder / "checkpoint")["files"],
             **self._ledger(running),
@@ -71,11 +76,20 @@ class Sampler:
         used = {"python_mb": 0.0, "jvm_mb": 0.0}
         for process in _family(self._pid()):
             try:
-                kind = "jvm_mb" if process.name() == "java" else "python_mb"
+                kind = "jvm_mb" if _name(process) == "java" else "python_mb"
                 used[kind] += process.memory_info().rss / 1e6
             except psutil.NoSuchProcess:
                 continue
         return {name: value or None for name, value in used.items()}
+
+    def _heap(self) -> float | None:
+        """Return megabytes that live in the heap of the JVM, once a minute of a life."""
+        now = time.monotonic()
+        if self._age() < WARM or now - self._looked_into_heap < _HEAP_EVERY:
+            return None
+        self._looked_into_heap = now
+        java = [process.pid for process in _family(self._pid()) if _name(process) == "java"]
+        return live_mb(java[0]) if java else None
 
     def _ledger(self, running: bool) -> Sample:
         """Return how many are pending, and what each closed one takes on disk."""
@@ -121,6 +135,13 @@ def _family(pid: int | None) -> list[psutil.Process]:
         )
     except psutil.NoSuchProcess:
         return []
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def _files(folder: Path) -> Sample:

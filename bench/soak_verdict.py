@@ -17,10 +17,11 @@ SHARE = 0.2
 NOISE = 3.0
 FEWEST = 8  # samples; with fewer nothing is said
 WARM = 45.0  # seconds; the memory of a job is looked at once its life is older than this
-_OF_A_LIFE = ("python_mb", "jvm_mb")
+_OF_A_LIFE = ("python_mb", "jvm_mb", "heap_mb")
 JUDGED = {
     "python_mb": "memory of Python, MB",
     "jvm_mb": "memory of the JVM, MB",
+    "heap_mb": "what lives in the heap of the JVM, MB",
     "files": "files of the state",
     "state_mb": "bytes of the state, without what is closed, MB",
     "closed_bytes": "bytes on disk for each closed message",

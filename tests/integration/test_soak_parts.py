@@ -2,6 +2,7 @@
 
 import json
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from confluent_kafka import Producer
 
+from bench.soak_heap import live_mb
 from bench.soak_load import SURE_MS, SoakLoad
 from bench.soak_observer import SEEN
 from pipeline.client import Client
@@ -60,3 +62,17 @@ def test_the_observer_sees_each_message_with_its_instants(
     seen = np.sort(np.fromfile(tmp_path / "seen", SEEN), order="number")
     assert [tuple(entry)[:3] for entry in seen.tolist()] == [(0, 1, 1000), (1, 3, 2000)]
     assert (seen["at"] >= begun).all()
+
+
+def test_a_java_that_runs_tells_what_lives_in_its_heap(broker: LocalKafka) -> None:
+    assert broker.pid is not None
+    for _ in range(2):  # the second time it listens already
+        live = live_mb(broker.pid)
+        assert live is not None
+        assert 5 < live < 768  # megabytes: no more than its heap
+
+
+def test_nothing_is_told_of_a_java_that_is_gone() -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    assert live_mb(gone.pid) is None
