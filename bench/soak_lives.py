@@ -17,7 +17,7 @@ class HeldLives(Lives):
         self.logs.append(self._folder / f"life-{len(self.logs)}.log")
         self.logs[-1].touch()
         run = self._words("run", "--measure", str(self._folder / "ticks.jsonl"), *words)
-        self.held = Leashed(["env", f"JDK_JAVA_OPTIONS={TOUCHED}", *run], self.logs[-1])
+        self.held = Leashed(["env", f"SPARK_SUBMIT_OPTS={TOUCHED}", *run], self.logs[-1])
 
     @property
     def has_ended(self) -> bool:
