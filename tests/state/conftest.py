@@ -31,6 +31,13 @@ def mongo_state(mongo, database):
     return StateSettings(kind="mongo", mongo=MongoSettings(uri=mongo.uri, database=database))
 
 
+@pytest.fixture
+def mongo_store(mongo_state):
+    opened = open_store(mongo_state)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture(params=["to mongo", "to delta"])
 def sides(request, delta, mongo_state):
     there, here = (delta, mongo_state) if request.param == "to mongo" else (mongo_state, delta)

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from build import at, names, outcome, put, receipt, settled, tick
+from build import at, carried_out, names, outcome, put, receipt, settled, tick
 
 from state.open import open_inspector, open_store
 
@@ -28,35 +28,28 @@ class Slow:
 
 
 @pytest.fixture
-def store(mongo_state):
-    opened = open_store(mongo_state)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def slow(store):
+def slow(mongo_store):
     """Three rows are pending, and from now on carrying out takes as long as the test wants."""
-    store.commit(tick(0, commands=[put(b"%d" % n, n, due=5 + n) for n in range(3)]))
-    store.unsettled()
-    store._send = Slow(store._send)
-    yield store._send
-    store._send.may.set()
+    rows = [put(b"%d" % n, n, due=5 + n) for n in range(3)]
+    carried_out(mongo_store, tick(0, commands=rows))
+    mongo_store._send = Slow(mongo_store._send)
+    yield mongo_store._send
+    mongo_store._send.may.set()
 
 
-def test_claims_are_there_before_their_rows_are_changed(store, slow, mongo_state):
-    assert names(store.commit(tick(1, until=6))) == [(b"0", 0), (b"1", 1)]
+def test_claims_are_there_before_their_rows_are_changed(mongo_store, slow, mongo_state):
+    assert names(mongo_store.commit(tick(1, until=6))) == [(b"0", 0), (b"1", 1)]
     assert slow.begun.wait(PATIENCE)
-    assert store.last_batch == 1
+    assert mongo_store.last_batch == 1
     stats = open_inspector(mongo_state).stats(at(0))
     assert (stats.ledger.ends["claimed"], stats.ledger.ends["pending"]) == (2, 1)
 
 
-def test_whoever_asks_the_collections_waits(store, slow):
-    store.commit(tick(1, until=6))
+def test_whoever_asks_the_collections_waits(mongo_store, slow):
+    mongo_store.commit(tick(1, until=6))
     answers = []
     asking = threading.Thread(
-        target=lambda: answers.append(names(store.commit(tick(2, until=100)))), daemon=True
+        target=lambda: answers.append(names(mongo_store.commit(tick(2, until=100)))), daemon=True
     )
     asking.start()
     asking.join(0.2)
@@ -66,13 +59,13 @@ def test_whoever_asks_the_collections_waits(store, slow):
     assert answers == [[(b"2", 2)]]
 
 
-def test_another_life_finishes_what_the_last_one_left_behind(store, slow, mongo_state):
-    store.commit(tick(1, until=6))
+def test_another_life_finishes_what_the_last_one_left_behind(mongo_store, slow, mongo_state):
+    mongo_store.commit(tick(1, until=6))
     again = open_store(mongo_state)
     assert names(again.unsettled()) == [(b"0", 0), (b"1", 1)]
     assert names(again.commit(tick(2, until=100))) == [(b"2", 2)]
     slow.may.set()  # the first one wakes up: what it still sends changes nothing
-    store._behind.end()
+    mongo_store._behind.end()
     assert names(again.unsettled()) == [(b"0", 0), (b"1", 1), (b"2", 2)]
     ends = [outcome(b"%d" % n, n, "done", **receipt()) for n in range(3)]
     again.settle(settled(*ends), at(9))
@@ -80,20 +73,20 @@ def test_another_life_finishes_what_the_last_one_left_behind(store, slow, mongo_
     again.close()
 
 
-def test_what_fails_behind_a_commit_is_told_by_the_next_call_and_done_by_the_one_after(store, slow):
+def test_what_fails_behind_a_commit_is_told_by_the_next_call_and_done_after_it(mongo_store, slow):
     slow.failure = OSError("no more room")
     slow.may.set()
-    assert names(store.commit(tick(1, until=6))) == [(b"0", 0), (b"1", 1)]
+    assert names(mongo_store.commit(tick(1, until=6))) == [(b"0", 0), (b"1", 1)]
     with pytest.raises(OSError, match="no more room"):
-        store.commit(tick(2, until=100))
+        mongo_store.commit(tick(2, until=100))
     slow.failure = None
-    assert names(store.commit(tick(2, until=100))) == [(b"2", 2)]
-    assert names(store.unsettled()) == [(b"0", 0), (b"1", 1), (b"2", 2)]
+    assert names(mongo_store.commit(tick(2, until=100))) == [(b"2", 2)]
+    assert names(mongo_store.unsettled()) == [(b"0", 0), (b"1", 1), (b"2", 2)]
 
 
-def test_a_store_that_is_closed_has_done_all(store, slow, mongo_state):
-    store.commit(tick(1, until=6))
-    closing = threading.Thread(target=store.close, daemon=True)
+def test_a_store_that_is_closed_has_done_all(mongo_store, slow, mongo_state):
+    mongo_store.commit(tick(1, until=6))
+    closing = threading.Thread(target=mongo_store.close, daemon=True)
     closing.start()
     closing.join(0.2)
     assert closing.is_alive()

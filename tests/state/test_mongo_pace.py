@@ -36,20 +36,13 @@ def few(monkeypatch):
 
 
 @pytest.fixture
-def store(mongo_state):
-    opened = open_store(mongo_state)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def paced(store):
+def paced(mongo_store):
     """Return the store with rows that are pending, at a pace."""
 
     def begin(rows, lanes=1, **pace):
-        carried_out(store, tick(0, commands=rows, limit=Room((0,) * lanes)))
-        store._pace = Given(**pace)
-        return store
+        carried_out(mongo_store, tick(0, commands=rows, limit=Room((0,) * lanes)))
+        mongo_store._pace = Given(**pace)
+        return mongo_store
 
     return begin
 
