@@ -33,6 +33,7 @@ from pipeline.client import Client
 from pipeline.leashed import Leashed
 from pipeline.local_kafka import LocalKafka
 from pipeline.local_mongo import LocalMongo
+from state.errors import DuestreamError
 from state.inspect import Status, now_micros
 from tests.acceptance.lives import in_delta, in_mongo, wait_for
 from tests.kills import Kills, Pace, Server, say
@@ -70,8 +71,12 @@ class Soak:
         say(", ".join(f"{n} {told[n]:,.0f}" for n in (*shown, "files") if n in told))
 
     def is_settled(self) -> bool:
-        """Tell whether every message has come to its end."""
-        ledger = self.lives.state().stats(now_micros()).ledger
+        """Tell whether every message has come to its end; not while nobody can tell."""
+        try:
+            ledger = self.lives.state().stats(now_micros()).ledger
+        except (DuestreamError, OSError) as failure:
+            say(f"the state does not answer: {failure}")
+            return False
         standing = ledger.ends[Status.PENDING] + ledger.ends[Status.CLAIMED]
         return ledger.accepted == self.load.asked.accepted and standing == 0
 

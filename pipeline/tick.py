@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 _MUCH = 10_000  # messages overdue: the processors are for them ...
 _GIVE_WAY = 2.0  # ... for so many seconds before the next batch begins, at the longest
 _ASK_EVERY = 2.0  # seconds from one look at the state's figures to the next
+_ASK_AGAIN = 60.0  # the same after one that failed
 
 
 class Ticker:
@@ -214,8 +215,8 @@ class Ticker:
         try:
             return Standing(self._store.figures(now_micros()), self._store.next_due())
         except Exception:
-            log.warning("the state's figures are missing", exc_info=True)
-            self._asked_at = math.inf  # once is enough
+            log.warning("the state's figures are missing for a while", exc_info=True)
+            self._asked_at += _ASK_AGAIN - _ASK_EVERY
             return None
 
     def _deliberate(self, said: Said) -> Decided:

@@ -8,6 +8,7 @@ does not. One commit at a time is behind.
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import NamedTuple
 
 
@@ -22,31 +23,23 @@ class Behind:
     """Does one thing at a time in a thread of its own."""
 
     def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
-        self._done: CarriedOut | None = None
-        self._failure: BaseException | None = None
+        self._done: Future[CarriedOut] | None = None
 
     def begin(self, work: Callable[[], bool]) -> None:
         """Begin, once what was begun before has ended; ``work`` returns what ``beside`` is then."""
+        done: Future[CarriedOut] = Future()
 
         def run() -> None:
             try:
-                beside = work()
-                self._done = CarriedOut(beside, time.monotonic())
+                done.set_result(CarriedOut(work(), time.monotonic()))
             except BaseException as failure:
-                self._failure = failure
+                done.set_exception(failure)
 
-        self._done = self._failure = None
-        # A process that ends does not wait for it: whoever opens the state next finishes it.
-        self._thread = threading.Thread(target=run, name="carry out", daemon=True)
-        self._thread.start()
+        self._done = done
+        # Nobody has to wait for it to the end: whoever opens the state next finishes it.
+        threading.Thread(target=run, name="carry out", daemon=True).start()
 
     def end(self) -> CarriedOut | None:
         """Wait for what was begun and return what it found, once; raise what went wrong."""
-        thread, self._thread = self._thread, None
-        if thread is None:
-            return None
-        thread.join()
-        if self._failure is not None:
-            raise self._failure
-        return self._done
+        done, self._done = self._done, None
+        return None if done is None else done.result()

@@ -2,7 +2,7 @@
 
 from state.ledger import Live
 from state.mongo.last_commit import Changed, is_shown
-from state.mongo.layout import DUE_INDEX, LAST_CLAIM, SCHEDULES, VERSIONS, Db, Document
+from state.mongo.layout import CLAIM_INDEX, DUE_INDEX, LAST_CLAIM, SCHEDULES, VERSIONS, Db, Document
 from state.mongo.meta import Meta
 from state.row import DUE, KIND, LIVE, OUTPUT_TOPIC, PARKED, STATUS, Status
 
@@ -15,8 +15,8 @@ def live_rows(db: Db, meta: Meta, changed: Changed) -> Live:
     for name, status, narrowed, hint in (
         (SCHEDULES, Status.PENDING, {}, DUE_INDEX),
         (VERSIONS, Status.PENDING, {}, DUE_INDEX),
-        (SCHEDULES, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, None),
-        (VERSIONS, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, None),
+        (SCHEDULES, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, CLAIM_INDEX),
+        (VERSIONS, Status.CLAIMED, {LAST_CLAIM: {"$gte": meta.oldest_claim}}, CLAIM_INDEX),
     ):
         apart = {"_id": {"$nin": list(changed[name])}} if changed[name] else {}
         group = {KIND: f"${KIND}", OUTPUT_TOPIC: f"${OUTPUT_TOPIC}", "parked": _IS_PARKED}
@@ -24,8 +24,7 @@ def live_rows(db: Db, meta: Meta, changed: Changed) -> Live:
             {"$match": {STATUS: status.value, **narrowed, **apart}},
             {"$group": {"_id": group, "count": {"$sum": 1}, "due": {"$min": f"${DUE}"}}},
         ]
-        options: Document = {} if hint is None else {"hint": hint}
-        for found in db[name].aggregate(steps, **options):
+        for found in db[name].aggregate(steps, hint=hint):
             kind, topic = found["_id"].get(KIND), found["_id"].get(OUTPUT_TOPIC)
             named = status.value, kind, topic, found["_id"]["parked"]
             _add(live, named, found["count"], found["due"])

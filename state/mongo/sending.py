@@ -4,6 +4,8 @@ Many documents are changed by one statement where that is possible: each stateme
 itself, which takes a server several times as long as the change.
 """
 
+import contextlib
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -40,16 +42,29 @@ def carry_out(db: Db, parts: Sequence[Chunk]) -> int:
 
     No two of them are of one document, so their order does not matter.
     """
+    left = deque(parts)
 
-    def sent(chunk: Chunk) -> int:
-        stale = send(db, chunk)
-        reach(Point.DURING_APPLY)
+    def some() -> int:
+        stale = 0
+        try:
+            while (chunk := _next(left)) is not None:
+                stale += send(db, chunk)
+                reach(Point.DURING_APPLY)
+        except BaseException:
+            left.clear()  # the other one ends as well: all of it is tried again
+            raise
         return stale
 
     if len(parts) < 2:
-        return sum(map(sent, parts))
+        return some()
     with ThreadPoolExecutor(_AT_A_TIME, "carry out") as threads:
-        return sum(threads.map(sent, parts))
+        return sum(done.result() for done in [threads.submit(some) for _ in range(_AT_A_TIME)])
+
+
+def _next(left: deque[Chunk]) -> Chunk | None:
+    with contextlib.suppress(IndexError):
+        return left.popleft()
+    return None
 
 
 def send(db: Db, chunk: Chunk) -> int:

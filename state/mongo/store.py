@@ -228,9 +228,13 @@ class MongoStore(TakesTurns):
 
     @in_turn
     def close(self) -> None:
-        """Let go of the connections; what was committed stays."""
+        """Let go of the connections; what was committed stays.
+
+        A commit that is being carried out is waited for, but not a server that is away.
+        """
+        self._reach.give_up()
         try:
-            self._carried_out()
+            self._behind.end()
         except Exception as failure:
             log.info("the last commit is left to the next start to carry out (%s)", failure)
         self._purge.close()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from build import at, names, outcome, put, receipt, settled, tick
+from build import at, carried_out, names, outcome, put, receipt, settled, tick
 
 from pipeline.local_mongo import LocalMongo
 from state.errors import StateError
@@ -129,3 +129,29 @@ def test_a_job_told_to_stop_does_not_wait_for_a_server_that_is_away(
     waiting.join(PATIENCE)
     server.start()
     assert "nothing is lost" in told[0]
+
+
+def test_a_server_that_dies_behind_a_commit_does_not_hold_up_the_end(
+    server: LocalMongo, settings: StateSettings
+) -> None:
+    store = open_store(settings)
+    rows = [put(b"%d" % n, n, due=5) for n in range(3)]
+    carried_out(store, tick(0, commands=rows))
+    send, killed = store._send, threading.Event()
+
+    def too_late(parts: object) -> int:
+        if not killed.is_set():
+            server.kill()
+            killed.set()
+        return int(send(parts))
+
+    store._send = too_late
+    claims = names(store.commit(tick(1, 6, until=6)))
+    assert killed.wait(PATIENCE)
+    ending = meanwhile(store.close)
+    ending.join(PATIENCE)
+    assert not ending.is_alive()
+    server.start()
+    again = open_store(settings)
+    assert names(again.unsettled()) == claims == [(b"0", 0), (b"1", 1), (b"2", 2)]
+    again.close()
