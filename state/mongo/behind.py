@@ -6,32 +6,26 @@ does not. One commit at a time is behind.
 """
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
-class CarriedOut(NamedTuple):
-    """What is known once a commit is carried out."""
-
-    beside: bool  # whether a version that is not the head of its key is pending
-    ended: float  # by time.monotonic
-
-
-class Behind:
+class Behind(Generic[T]):
     """Does one thing at a time in a thread of its own."""
 
     def __init__(self) -> None:
-        self._done: Future[CarriedOut] | None = None
+        self._done: Future[T] | None = None
 
-    def begin(self, work: Callable[[], bool]) -> None:
-        """Begin, once what was begun before has ended; ``work`` returns what ``beside`` is then."""
-        done: Future[CarriedOut] = Future()
+    def begin(self, work: Callable[[], T]) -> None:
+        """Begin, once what was begun before has ended."""
+        done: Future[T] = Future()
 
         def run() -> None:
             try:
-                done.set_result(CarriedOut(work(), time.monotonic()))
+                done.set_result(work())
             except BaseException as failure:
                 done.set_exception(failure)
 
@@ -39,7 +33,7 @@ class Behind:
         # Nobody has to wait for it to the end: whoever opens the state next finishes it.
         threading.Thread(target=run, name="carry out", daemon=True).start()
 
-    def end(self) -> CarriedOut | None:
-        """Wait for what was begun and return what it found, once; raise what went wrong."""
+    def end(self) -> T | None:
+        """Wait for what was begun and return what it returned, once; raise what went wrong."""
         done, self._done = self._done, None
         return None if done is None else done.result()

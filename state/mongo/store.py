@@ -84,10 +84,11 @@ class Plan(NamedTuple):
         return sum(len(part.items) for part in self.parts)
 
 
-class Measured(NamedTuple):
-    """A commit that is being carried out: when it began, what it did, what it might have."""
+class CarriedOut(NamedTuple):
+    """What is known once a commit is carried out."""
 
-    begun: float
+    beside: bool  # whether ``versions`` has pending rows
+    seconds: float
     changed: int
     claimed: int
     room: int
@@ -105,8 +106,7 @@ class MongoStore(TakesTurns):
         self._writer = str(uuid.uuid4())
         self._purge = Purge(reach, settings.keep_closed)
         self._pace = Pace()
-        self._behind = Behind()
-        self._measured: Measured | None = None
+        self._behind: Behind[CarriedOut] = Behind()
         self._mind: Mind | None = None
         self._id = self._known().meta.state_id
 
@@ -248,7 +248,6 @@ class MongoStore(TakesTurns):
 
     def _carried_out(self) -> Mind:
         """Return what is known once the collections are as the last commit leaves them."""
-        measured, self._measured = self._measured, None
         try:
             done = self._behind.end()
         except BaseException:
@@ -257,8 +256,7 @@ class MongoStore(TakesTurns):
         mind = self._known()
         if done is not None:
             mind.beside = done.beside
-            if measured is not None:
-                self._pace.took(done.ended - measured.begun, *measured[1:])
+            self._pace.took(*done[1:])
         return mind
 
     def _recalled(self) -> Mind:
@@ -337,16 +335,19 @@ class MongoStore(TakesTurns):
         self._set_meta(mind.meta, after)
         self._mind = _remembered(mind, plan)
         beside = self._mind.beside
-        self._measured = Measured(begun, plan.changed, plan.claims.num_rows, tick.room.total)
-        self._behind.begin(lambda: self._carry_out(after.seq, plan.parts, beside))
+        room = tick.room.total
+        self._behind.begin(lambda: self._carry_out(plan, beside, begun, room))
         return plan.claims
 
-    def _carry_out(self, seq: int, parts: Sequence[Chunk], beside: bool) -> bool:
-        """Have the documents changed; return whether ``versions`` has pending rows then."""
-        self._reach.surely(lambda: self._send(parts))
+    def _carry_out(self, plan: Plan, beside: bool, begun: float, room: int) -> CarriedOut:
+        """Have the documents changed by a commit that began ``begun`` and had ``room``."""
+        seq = plan.meta.seq
+        self._reach.surely(lambda: self._send(plan.parts))
         if seq % _FORGET_EVERY == 0:
             self._reach.surely(lambda: forget_before(self._db, seq))
-        return beside and self._reach.surely(lambda: any_pending(self._db, VERSIONS))
+        beside = beside and self._reach.surely(lambda: any_pending(self._db, VERSIONS))
+        seconds = time.monotonic() - begun
+        return CarriedOut(beside, seconds, plan.changed, plan.claims.num_rows, room)
 
     def _planned(self, tick: Tick, commands: pa.Table, upto: Marks) -> Plan | None:
         """Work out what a commit is to change; nothing is written or remembered yet."""
